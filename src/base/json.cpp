@@ -1,0 +1,261 @@
+#include "base/json.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace opwright::json {
+namespace ondemand = simdjson::ondemand;
+namespace {
+
+constexpr int kMaxDepth = 256;
+
+bool is_number_token(std::string_view token) {
+  std::size_t i = token.starts_with('-') ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t first = i;
+    while (i < token.size() && token[i] >= '0' && token[i] <= '9') ++i;
+    return i - first;
+  };
+  const std::size_t first = i;
+  const std::size_t whole = digits();
+  if (whole == 0 || (whole > 1 && token[first] == '0')) return false;
+  if (i < token.size() && token[i] == '.') {
+    ++i;
+    if (digits() == 0) return false;
+  }
+  if (i < token.size() && (token[i] == 'e' || token[i] == 'E')) {
+    ++i;
+    if (i < token.size() && (token[i] == '+' || token[i] == '-')) ++i;
+    if (digits() == 0) return false;
+  }
+  return i == token.size();
+}
+
+std::string_view trimmed_token(std::string_view token) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
+    token.remove_suffix(1);
+  }
+  return token;
+}
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const {
+  if (kind != Kind::kObject) return nullptr;
+  for (std::uint32_t i = count; i-- > 0;) {
+    if (fields[i].key == key) return &fields[i].value;
+  }
+  return nullptr;
+}
+
+std::optional<std::string_view> Node::string_field(std::string_view key) const {
+  const Node* node = find(key);
+  if (node == nullptr || node->kind != Kind::kString) return std::nullopt;
+  return node->text;
+}
+
+bool Node::is_integer() const {
+  return kind == Kind::kNumber && text.find_first_of(".eEIN") == std::string_view::npos;
+}
+
+std::optional<std::int64_t> Node::as_int64() const {
+  std::int64_t value = 0;
+  if (!is_integer()) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct Document::State {
+  ondemand::parser parser;
+  std::vector<char> buffer;
+  std::size_t length = 0;
+  std::vector<std::byte> first_block = std::vector<std::byte>(16 * 1024);
+  std::optional<std::pmr::monotonic_buffer_resource> arena;
+  std::vector<Node> nodes;    // children of open arrays, innermost last
+  std::vector<Field> fields;  // children of open objects, innermost last
+  ParseError error;
+
+  bool stop(const char* at, std::string what) {
+    const char* begin = buffer.data();
+    const std::size_t offset = at >= begin ? static_cast<std::size_t>(at - begin) : 0;
+    error = {std::min(offset, length), std::move(what)};
+    return false;
+  }
+
+  bool stop(ondemand::value value, simdjson::error_code code) {
+    const char* at = buffer.data() + length;
+    if (auto location = value.current_location(); location.error() == simdjson::SUCCESS) at = location.value_unsafe();
+    return stop(at, simdjson::error_message(code));
+  }
+
+  template <class T>
+  const T* keep(const std::vector<T>& stack, std::size_t base) {
+    const std::size_t count = stack.size() - base;
+    if (count == 0) return nullptr;
+    auto* kept = static_cast<T*>(arena->allocate(count * sizeof(T), alignof(T)));
+    std::uninitialized_copy(stack.begin() + static_cast<std::ptrdiff_t>(base), stack.end(), kept);
+    return kept;
+  }
+
+  bool read_scalar(std::string_view token, const char* at, Node& node) {
+    token = trimmed_token(token);
+    if (token == "null") {
+      node.kind = Kind::kNull;
+    } else if (token == "true" || token == "false") {
+      node.kind = Kind::kBool;
+    } else if (token == "Infinity" || token == "-Infinity" || token == "NaN" || is_number_token(token)) {
+      node.kind = Kind::kNumber;
+    } else {
+      return stop(at, fmt::format("'{}' is not a JSON value", token.substr(0, 40)));
+    }
+    node.text = token;
+    return true;
+  }
+
+  bool read_array(ondemand::array array, Node& node, ondemand::value self, int depth) {
+    const std::size_t base = nodes.size();
+    for (auto element : array) {
+      ondemand::value value;
+      if (const auto code = std::move(element).get(value)) return stop(self, code);
+      Node child;
+      if (!read(value, child, depth + 1)) return false;
+      nodes.push_back(child);
+    }
+    node.kind = Kind::kArray;
+    node.count = static_cast<std::uint32_t>(nodes.size() - base);
+    node.items = keep(nodes, base);
+    nodes.resize(base);
+    return true;
+  }
+
+  bool read_object(ondemand::object object, Node& node, ondemand::value self, int depth) {
+    const std::size_t base = fields.size();
+    for (auto entry : object) {
+      ondemand::field field;
+      if (const auto code = std::move(entry).get(field)) return stop(self, code);
+      std::string_view key;
+      if (const auto code = field.unescaped_key().get(key)) return stop(self, code);
+      Field child;
+      child.key = key;
+      if (!read(field.value(), child.value, depth + 1)) return false;
+      fields.push_back(child);
+    }
+    node.kind = Kind::kObject;
+    node.count = static_cast<std::uint32_t>(fields.size() - base);
+    node.fields = keep(fields, base);
+    fields.resize(base);
+    return true;
+  }
+
+  bool read(ondemand::value value, Node& node, int depth) {
+    const std::string_view token = value.raw_json_token();
+    if (token.empty()) return stop(buffer.data() + length, "a value is missing");
+    if (depth > kMaxDepth) return stop(token.data(), "nested more than 256 levels deep");
+    switch (token.front()) {
+      case '[': {
+        ondemand::array array;
+        if (const auto code = value.get_array().get(array)) return stop(value, code);
+        return read_array(array, node, value, depth);
+      }
+      case '{': {
+        ondemand::object object;
+        if (const auto code = value.get_object().get(object)) return stop(value, code);
+        return read_object(object, node, value, depth);
+      }
+      case '"': {
+        node.kind = Kind::kString;
+        if (const auto code = value.get_string().get(node.text)) return stop(token.data(), simdjson::error_message(code));
+        return true;
+      }
+      default: return read_scalar(token, token.data(), node);
+    }
+  }
+};
+
+Document::Document() : state_(std::make_unique<State>()) {}
+Document::~Document() = default;
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+
+std::pmr::memory_resource* Document::memory() { return &*state_->arena; }
+
+tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
+  State& state = *state_;
+  state.nodes.clear();
+  state.fields.clear();
+  state.arena.emplace(state.first_block.data(), state.first_block.size());
+  state.length = text.size();
+  if (state.buffer.size() < text.size() + simdjson::SIMDJSON_PADDING) {
+    state.buffer.resize(text.size() * 5 / 4 + simdjson::SIMDJSON_PADDING);
+  }
+  std::memcpy(state.buffer.data(), text.data(), text.size());
+  std::memset(state.buffer.data() + text.size(), ' ', simdjson::SIMDJSON_PADDING);
+
+  const auto failed = [&]() { return tl::unexpected<ParseError>(std::move(state.error)); };
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    state.error = {0, "the text is empty"};
+    return failed();
+  }
+  ondemand::document document;
+  const auto code = state.parser.iterate(state.buffer.data(), text.size(), state.buffer.size()).get(document);
+  if (code) {
+    state.stop(state.buffer.data() + (code == simdjson::UTF8_ERROR ? 0 : text.size()), simdjson::error_message(code));
+    return failed();
+  }
+  auto* root = new (state.arena->allocate(sizeof(Node), alignof(Node))) Node();
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  const char first = text[start];
+  if (first == '[' || first == '{') {
+    ondemand::value value;
+    if (const auto error = document.get_value().get(value)) {
+      state.stop(state.buffer.data() + start, simdjson::error_message(error));
+      return failed();
+    }
+    if (!state.read(value, *root, 0)) return failed();
+    if (auto rest = document.current_location(); rest.error() == simdjson::SUCCESS) {
+      state.stop(rest.value_unsafe(), "there is more text after the end of the document");
+      return failed();
+    }
+  } else if (first == '"') {
+    std::string_view string;
+    if (const auto error = document.get_string().get(string)) {
+      state.stop(state.buffer.data() + start, simdjson::error_message(error));
+      return failed();
+    }
+    root->kind = Kind::kString;
+    root->text = string;
+  } else if (!state.read_scalar(std::string_view(state.buffer.data() + start, text.size() - start),
+                                state.buffer.data() + start, *root)) {
+    return failed();
+  }
+  return root;
+}
+
+bool minify(std::string_view text, std::string& out) {
+  out.resize(text.size() + simdjson::SIMDJSON_PADDING);
+  std::size_t length = 0;
+  const auto code = simdjson::minify(text.data(), text.size(), out.data(), length);
+  out.resize(code == simdjson::SUCCESS ? length : 0);
+  return code == simdjson::SUCCESS;
+}
+
+Position position_of(std::string_view text, std::size_t offset) {
+  Position position;
+  const std::string_view before = text.substr(0, offset);
+  position.line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t line_start = before.rfind('\n');
+  position.column = line_start == std::string_view::npos ? before.size() + 1 : before.size() - line_start;
+  return position;
+}
+
+std::string describe(std::string_view text, const ParseError& error) {
+  const Position position = position_of(text, error.offset);
+  return fmt::format("byte {} (line {}, column {}): {}", error.offset, position.line, position.column, error.what);
+}
+
+}  // namespace opwright::json

@@ -1,0 +1,84 @@
+// JSON as we need it: read by simdjson's On-Demand parser, with every number kept as its text (real traces hold integers
+// beyond 64 bits) and the tokens Infinity, -Infinity and NaN accepted, because Python's writers produce them.
+//
+//   json::Document document;                       // reusable: the next parse() takes the memory back
+//   auto root = document.parse(text);
+//   if (!root) … root.error().offset, root.error().what …
+//   if (const json::Node* shape = (*root)->find("shape")) …
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace opwright::json {
+
+enum class Kind : std::uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
+
+struct Field;
+
+// One value of a document. Valid until the document parses again or ends.
+struct Node {
+  Kind kind = Kind::kNull;
+  std::uint32_t count = 0;       // elements or fields
+  std::string_view text;         // scalars: the token; strings: the unescaped text
+  const Node* items = nullptr;   // arrays
+  const Field* fields = nullptr; // objects, in the order of the text
+
+  bool is(Kind k) const { return kind == k; }
+  bool is_true() const { return kind == Kind::kBool && text == "true"; }
+  // The last field of that name (as Python decides between duplicates), or null.
+  const Node* find(std::string_view key) const;
+  // The text of a string field, or nothing.
+  std::optional<std::string_view> string_field(std::string_view key) const;
+  std::optional<std::int64_t> as_int64() const;
+  bool is_integer() const;  // a number without fraction, exponent or name
+  const Node* begin() const { return items; }
+  const Node* end() const { return items + (kind == Kind::kArray ? count : 0); }
+};
+
+struct Field {
+  std::string_view key;  // unescaped
+  Node value;
+};
+
+struct ParseError {
+  std::size_t offset = 0;  // byte in the parsed text
+  std::string what;
+};
+
+class Document {
+ public:
+  Document();
+  ~Document();
+  Document(Document&&) noexcept;
+  Document& operator=(Document&&) noexcept;
+
+  // Copies `text` (the parser needs room behind it) and builds the tree. Depth is limited to 256.
+  tl::expected<const Node*, ParseError> parse(std::string_view text);
+
+  // Memory that lives as long as the tree; for nodes made by hand.
+  std::pmr::memory_resource* memory();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Writes `text` without the white space outside strings into `out` (replaced). False when a string is not closed.
+bool minify(std::string_view text, std::string& out);
+
+struct Position {
+  std::size_t line = 1;
+  std::size_t column = 1;
+};
+Position position_of(std::string_view text, std::size_t offset);
+// "byte 12 (line 2, column 3): what"
+std::string describe(std::string_view text, const ParseError& error);
+
+}  // namespace opwright::json

@@ -1,0 +1,225 @@
+#include "base/json_write.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace opwright::json {
+namespace {
+
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= 0x20 && c != '"' && c != '\\' && static_cast<unsigned char>(c) < 0x80; });
+}
+
+// Reads one code point of (valid) UTF-8 at `i` and moves behind it; bytes that are no UTF-8 come back as they are.
+std::uint32_t next_code_point(std::string_view text, std::size_t& i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+  const std::uint32_t lead = byte(i);
+  const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
+  if (i + static_cast<std::size_t>(more) >= text.size() + (more == 0 ? 1 : 0)) {
+    ++i;
+    return lead;
+  }
+  std::uint32_t code = more == 0 ? lead : lead & (0x3Fu >> more);
+  ++i;
+  for (int k = 0; k < more; ++k) code = (code << 6) | (byte(i++) & 0x3Fu);
+  return code;
+}
+
+void newline(std::string& out, int indent, int level) {
+  out += '\n';
+  out.append(static_cast<std::size_t>(indent) * static_cast<std::size_t>(level), ' ');
+}
+
+void append_repr_string(std::string& out, std::string_view text) {
+  const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
+  out += quote;
+  for (const char c : text) {
+    if (c == '\\') out += "\\\\";
+    else if (c == quote) (out += '\\') += c;
+    else if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
+    else if (c == '\t') out += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else out += c;
+  }
+  out += quote;
+}
+
+}  // namespace
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  if (is_plain(text)) {
+    out += text;
+  } else {
+    for (std::size_t i = 0; i < text.size();) {
+      const std::uint32_t code = next_code_point(text, i);
+      switch (code) {
+        case '"': out += "\\\""; break;
+        case '\\': out += "\\\\"; break;
+        case '\n': out += "\\n"; break;
+        case '\r': out += "\\r"; break;
+        case '\t': out += "\\t"; break;
+        case '\b': out += "\\b"; break;
+        case '\f': out += "\\f"; break;
+        default:
+          if (code >= 0x20 && code < 0x80) {
+            out += static_cast<char>(code);
+          } else if (code > 0xFFFF) {
+            const std::uint32_t rest = code - 0x10000;
+            out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+          } else {
+            out += fmt::format("\\u{:04x}", code);
+          }
+      }
+    }
+  }
+  out += '"';
+}
+
+void append_float(std::string& out, double value) {
+  if (std::isnan(value)) {
+    out += "NaN";
+    return;
+  }
+  if (std::isinf(value)) {
+    out += value < 0 ? "-Infinity" : "Infinity";
+    return;
+  }
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific).ptr;
+  const std::string_view text(digits, static_cast<std::size_t>(end - digits));
+  const std::size_t e = text.find('e');
+  int exponent = 0;
+  std::from_chars(text.data() + e + (text[e + 1] == '+' ? 2 : 1), text.data() + text.size(), exponent);
+  if (exponent < -4 || exponent >= 16) {  // Python's rule for repr: exponent form with at least two digits
+    out += text.substr(0, e);
+    out += fmt::format("e{}{:02d}", exponent < 0 ? '-' : '+', std::abs(exponent));
+    return;
+  }
+  const auto fixed_end = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed).ptr;
+  const std::string_view fixed(digits, static_cast<std::size_t>(fixed_end - digits));
+  out += fixed;
+  if (fixed.find('.') == std::string_view::npos) out += ".0";
+}
+
+std::string float_text(double value) {
+  std::string text;
+  append_float(text, value);
+  return text;
+}
+
+void append_number(std::string& out, std::string_view token) {
+  if (token.find_first_of("eE.") == std::string_view::npos) {
+    out += token == "-0" ? "0" : token;  // whole numbers, and the names Infinity and NaN
+    return;
+  }
+  double value = 0;
+  const auto result = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (result.ec == std::errc::result_out_of_range) {
+    value = std::strtod(std::string(token).c_str(), nullptr);  // Python: huge becomes inf, tiny becomes 0.0
+  }
+  append_float(out, value);
+}
+
+std::vector<const Field*> sorted_fields(const Node& object) {
+  std::vector<const Field*> order;
+  order.reserve(object.count);
+  for (std::uint32_t i = 0; i < object.count; ++i) order.push_back(&object.fields[i]);
+  const auto by_key = [](const Field* a, const Field* b) { return a->key < b->key; };
+  if (!std::is_sorted(order.begin(), order.end(), by_key)) std::stable_sort(order.begin(), order.end(), by_key);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (kept > 0 && order[kept - 1]->key == order[i]->key) order[kept - 1] = order[i];
+    else order[kept++] = order[i];
+  }
+  order.resize(kept);
+  return order;
+}
+
+void append_python(std::string& out, const Node& node, Style style, int level) {
+  switch (node.kind) {
+    case Kind::kNull:
+    case Kind::kBool: out += node.kind == Kind::kNull ? std::string_view("null") : node.text; return;
+    case Kind::kNumber: append_number(out, node.text); return;
+    case Kind::kString: append_quoted(out, node.text); return;
+    case Kind::kArray: {
+      if (node.count == 0) {
+        out += "[]";
+        return;
+      }
+      out += '[';
+      for (std::uint32_t i = 0; i < node.count; ++i) {
+        if (i > 0) out += style.indent < 0 ? ", " : ",";
+        if (style.indent >= 0) newline(out, style.indent, level + 1);
+        append_python(out, node.items[i], style, level + 1);
+      }
+      if (style.indent >= 0) newline(out, style.indent, level);
+      out += ']';
+      return;
+    }
+    case Kind::kObject: {
+      if (node.count == 0) {
+        out += "{}";
+        return;
+      }
+      out += '{';
+      bool first = true;
+      const auto write = [&](const Field& field) {
+        if (!first) out += style.indent < 0 ? ", " : ",";
+        first = false;
+        if (style.indent >= 0) newline(out, style.indent, level + 1);
+        append_quoted(out, field.key);
+        out += ": ";
+        append_python(out, field.value, style, level + 1);
+      };
+      if (style.sort_keys) {
+        for (const Field* field : sorted_fields(node)) write(*field);
+      } else {
+        for (std::uint32_t i = 0; i < node.count; ++i) write(node.fields[i]);
+      }
+      if (style.indent >= 0) newline(out, style.indent, level);
+      out += '}';
+      return;
+    }
+  }
+}
+
+void append_python_repr(std::string& out, const Node& node) {
+  switch (node.kind) {
+    case Kind::kNull: out += "None"; return;
+    case Kind::kBool: out += node.is_true() ? "True" : "False"; return;
+    case Kind::kNumber:
+      if (node.text == "Infinity") out += "inf";
+      else if (node.text == "-Infinity") out += "-inf";
+      else if (node.text == "NaN") out += "nan";
+      else append_number(out, node.text);
+      return;
+    case Kind::kString: append_repr_string(out, node.text); return;
+    case Kind::kArray:
+      out += '[';
+      for (std::uint32_t i = 0; i < node.count; ++i) {
+        if (i > 0) out += ", ";
+        append_python_repr(out, node.items[i]);
+      }
+      out += ']';
+      return;
+    case Kind::kObject:
+      out += '{';
+      for (std::uint32_t i = 0; i < node.count; ++i) {
+        if (i > 0) out += ", ";
+        append_repr_string(out, node.fields[i].key);
+        out += ": ";
+        append_python_repr(out, node.fields[i].value);
+      }
+      out += '}';
+      return;
+  }
+}
+
+}  // namespace opwright::json

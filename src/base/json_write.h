@@ -1,0 +1,30 @@
+// JSON text exactly as Python writes it, because hashes of existing trace files are taken over that text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace opwright::json {
+
+// A JSON string with quotes, non-ASCII and control characters escaped as Python's ensure_ascii does.
+void append_quoted(std::string& out, std::string_view text);
+// Python's repr of a float: shortest digits that read back, always with a fraction or an exponent.
+void append_float(std::string& out, double value);
+std::string float_text(double value);
+// A number token as Python prints it after reading it: integers as they are (`-0` is `0`), others as floats.
+void append_number(std::string& out, std::string_view token);
+
+struct Style {
+  bool sort_keys = false;
+  int indent = -1;  // < 0: one line with ", " and ": "
+};
+// json.dumps(value, sort_keys=…, indent=…). `level` is the nesting the text is put into.
+void append_python(std::string& out, const Node& node, Style style, int level = 0);
+// Python's str(value): single quotes, None, True, False.
+void append_python_repr(std::string& out, const Node& node);
+// Fields sorted by key, of duplicates the last: the order in which sort_keys writes them.
+std::vector<const Field*> sorted_fields(const Node& object);
+
+}  // namespace opwright::json

@@ -1,0 +1,75 @@
+// A command is data and one function, and its world is handed to it. Help and parsing are made from the same table.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace opwright::cli {
+
+// Exit codes of every verb (DESIGN §4).
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitDifference = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitFailed = 3;
+
+enum class OutputFormat { kTable, kJson, kJsonl, kCsv };
+
+struct Flag {
+  std::string_view name;   // "--where"
+  std::string_view value;  // "SELECTOR"; "" for a switch
+  std::string_view help;
+  bool repeatable = false;
+};
+
+struct CommandEnv {
+  std::ostream& out;
+  std::ostream& err;
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+  int width = 100;  // columns of the terminal
+  std::string store;
+  OutputFormat format = OutputFormat::kTable;
+};
+
+class ParsedArgs {
+ public:
+  std::vector<std::string> positionals;
+  std::map<std::string, std::vector<std::string>, std::less<>> values;
+  std::map<std::string, bool, std::less<>> switches;
+
+  bool is_set(std::string_view flag) const;
+  std::string value(std::string_view flag, std::string_view otherwise = "") const;
+  std::vector<std::string> all(std::string_view flag) const;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view details;     // what a user should know, with examples
+  std::string_view positional;  // "PATH…", "" for none
+  int min_positionals = 0;
+  int max_positionals = 0;  // -1: any number
+  std::span<const Flag> flags;
+  Result<int> (*run)(const ParsedArgs& args, CommandEnv& env);
+};
+
+extern const Command kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kDoctor;
+
+std::span<const Command* const> all_commands();
+
+// Runs a whole command line; argv without the program's name. Never throws.
+int run_command_line(const std::vector<std::string>& args, CommandEnv& env);
+
+// "--wait 5" -> 5000; the default where the flag is missing.
+Result<int> wait_ms(const ParsedArgs& args);
+inline constexpr Flag kWaitFlag{"--wait", "SECONDS", "wait this long for another process that writes the store (default 60)"};
+inline constexpr Flag kWhereFlag{"--where", "SELECTOR", "only configurations that match, e.g. 'dtype=bfloat8_b and rank=4' (docs/formats/selector.md)"};
+
+}  // namespace opwright::cli

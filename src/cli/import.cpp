@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+
+#include "cli/command.h"
+#include "cli/ingest.h"
+#include "cli/output.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array kFlags{
+    Flag{"--dry-run", "", "read and report, write nothing"},
+    Flag{"--strict", "", "exit 3 and write nothing when anything of the input is lost"},
+    Flag{"--all-ops", "", "keep every operation, also excluded ones and names no list knows"},
+    Flag{"--like-existing", "", "keep exactly what the existing tooling keeps, to compare counts"},
+    Flag{"--ops-list", "FILE", "valid operations: one name a line, instead of the built-in list"},
+    Flag{"--exclude", "OP", "leave an operation out (may be repeated)", true},
+    Flag{"--include-failed", "", "per-op folders: also take tests that did not pass"},
+    kWaitFlag,
+};
+
+std::string names_json(const std::map<std::string, std::int64_t>& names) {
+  JsonObject object;
+  for (const auto& [name, count] : names) object.add(name, count);
+  return object.text();
+}
+
+std::string plural(std::int64_t count, std::string_view word) { return fmt::format("{} {}{}", grouped(count), word, count == 1 ? "" : "s"); }
+
+std::string name_list(const std::map<std::string, std::int64_t>& names, std::size_t most) {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [name, count] : names) sorted.emplace_back(-count, name);
+  std::sort(sorted.begin(), sorted.end());
+  std::string text;
+  for (std::size_t i = 0; i < sorted.size() && i < most; ++i) text += fmt::format("{}{} {}", i > 0 ? ", " : "", sorted[i].second, grouped(-sorted[i].first));
+  if (sorted.size() > most) text += fmt::format(", and {} more", sorted.size() - most);
+  return text;
+}
+
+std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
+  std::int64_t total = 0;
+  for (const auto& [name, count] : names) total += count;
+  return total;
+}
+
+std::string human(const ImportReport& report, const IngestOptions& options, double seconds) {
+  std::string text = fmt::format("{}, {} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
+                                 plural(static_cast<std::int64_t>(report.operations.size()), "operation"),
+                                 report.uncounted > 0 ? fmt::format(" ({} without a count in the trace)", grouped(report.uncounted)) : "");
+  text += fmt::format("{}: {} new, {} known", plural(report.configurations, "configuration"), grouped(report.added), grouped(report.known));
+  if (report.forms != report.configurations) text += fmt::format("   ({} spellings)", grouped(report.forms));
+  text += options.dry_run ? "   (dry run: nothing written)\n" : "\n";
+  if (!report.filtered.empty()) text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), name_list(report.filtered, 8));
+  if (!report.not_listed.empty()) {
+    text += fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", name_list(report.not_listed, 8));
+  }
+  for (const auto& [what, count] : report.left_out) text += fmt::format("not kept: {} {}\n", grouped(count), what);
+  for (const auto& [kind, lost] : report.losses) text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
+  if (report.unparsed_left > 0) {
+    text += fmt::format("unparsed: {} kept as opaque text{}\n", plural(report.unparsed_left, "value"), report.unparsed_example.empty() ? "" : ", e.g. " + report.unparsed_example);
+  }
+  const double mb = static_cast<double>(report.bytes) / 1e6;
+  text += fmt::format("{:.1f} MB in {:.3f} s ({:.0f} MB/s)", mb, seconds, seconds > 0 ? mb / seconds : 0);
+  return text + (options.dry_run ? "\n" : fmt::format(", store {}\n", options.store));
+}
+
+Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  IngestOptions options;
+  options.store = env.store;
+  options.dry_run = args.is_set("--dry-run");
+  options.strict = args.is_set("--strict");
+  options.filter.all_ops = args.is_set("--all-ops");
+  options.filter.like_existing = args.is_set("--like-existing");
+  options.filter.ops_list_path = args.value("--ops-list");
+  options.filter.exclude = args.all("--exclude");
+  options.read.include_failed = args.is_set("--include-failed");
+  OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
+  const auto start = std::chrono::steady_clock::now();
+  OPWRIGHT_TRY_ASSIGN(const ImportReport report, ingest(args.positionals, options));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const bool refused = options.strict && !report.losses.empty();
+
+  std::map<std::string, std::int64_t> losses;
+  JsonObject examples;
+  for (const auto& [kind, lost] : report.losses) {
+    losses[kind] = lost.count;
+    examples.add(kind, lost.example);
+  }
+  JsonObject object;
+  object.add("files", static_cast<std::int64_t>(report.files))
+      .add("calls", report.calls)
+      .add("uncounted", report.uncounted)
+      .add("operations", static_cast<std::int64_t>(report.operations.size()))
+      .add("configurations", report.configurations)
+      .add("forms", report.forms)
+      .add("added", refused ? 0 : report.added)
+      .add("known", report.known)
+      .add_raw("filtered", names_json(report.filtered))
+      .add_raw("not_listed", names_json(report.not_listed))
+      .add_raw("left_out", names_json(report.left_out))
+      .add_raw("losses", names_json(losses))
+      .add_raw("loss_examples", examples.text())
+      .add("unparsed_left", report.unparsed_left)
+      .add("bytes", static_cast<std::int64_t>(report.bytes))
+      .add_number("seconds", seconds)
+      .add_bool("written", !options.dry_run && !refused);
+  print_object(object,
+               {{"files", std::to_string(report.files)}, {"calls", std::to_string(report.calls)}, {"operations", std::to_string(report.operations.size())},
+                {"configurations", std::to_string(report.configurations)}, {"forms", std::to_string(report.forms)}, {"added", std::to_string(refused ? 0 : report.added)},
+                {"known", std::to_string(report.known)}, {"filtered", std::to_string(sum(report.filtered))}, {"losses", std::to_string(sum(losses))},
+                {"unparsed_left", std::to_string(report.unparsed_left)}, {"bytes", std::to_string(report.bytes)}, {"seconds", fmt::format("{:.6f}", seconds)}},
+               human(report, options, seconds), env);
+  if (refused) {
+    return fail(ErrorCode::kBadInput, fmt::format("--strict: {} of the input lost, so nothing was written; import without --strict to take the rest", plural(sum(losses), "part")));
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kImport{
+    "import",
+    "Read traces of any supported format and add their configurations to the store.",
+    "PATH is a master JSON (both eras), a folder of per-op files, an op JSONL, a graph capture, a folder of any of these,\n"
+    "another opwright store, or - for standard input; plain, .gz or .zst, recognised by content.\n"
+    "The same trace imported again changes nothing. All paths go in together or not at all.\n\n"
+    "  opwright import ttnn_operations_master.json\n"
+    "  opwright import generated/ttnn/reports/operation_parameters/demo_20260228_132703\n"
+    "  zcat ops.jsonl.gz | opwright import -",
+    "PATH…", 1, -1, kFlags, run};
+
+}  // namespace opwright::cli

@@ -1,0 +1,50 @@
+// Trace -> configurations -> store: the one way in, for `import`, `trace` and merged stores alike.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "format/trace_sink.h"
+#include "normalize/op_filter.h"
+
+namespace opwright::cli {
+
+struct ImportReport {
+  std::size_t files = 0;
+  std::size_t bytes = 0;           // after decompression
+  std::int64_t calls = 0;          // kept calls; a configuration without a count stands for one
+  std::int64_t uncounted = 0;      // how many of them stand so
+  std::int64_t forms = 0;          // distinct spellings of configurations in the input
+  std::int64_t configurations = 0; // distinct in the input, after filtering
+  std::int64_t added = 0, known = 0;
+  std::int64_t forms_added = 0;
+  std::map<std::string, std::int64_t> operations;  // kept: name -> configurations
+  std::map<std::string, std::int64_t> filtered;    // name -> calls, left out by the operation lists
+  std::map<std::string, std::int64_t> not_listed;  // the part of them whose name no list knows
+  struct Lost {
+    std::int64_t count = 0;
+    std::string example;
+  };
+  std::map<std::string, Lost> losses;
+  std::map<std::string, std::int64_t> left_out;  // by rule: return values, side files, …
+  std::int64_t unparsed_left = 0;
+  std::string unparsed_example;
+};
+
+struct IngestOptions {
+  std::string store;
+  bool dry_run = false;
+  bool strict = false;
+  int wait_ms = 60'000;
+  normalize::FilterOptions filter;
+  format::ReadOptions read;
+};
+
+// Reads `paths` into the store in one transaction: all of it is there afterwards, or nothing.
+// A path may be an opwright store: merging stores is importing one into the other.
+Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestOptions& options);
+
+}  // namespace opwright::cli

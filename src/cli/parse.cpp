@@ -1,0 +1,223 @@
+// The command line: the table of commands turned into a CLI11 parser. The only file that knows CLI11.
+#include <CLI/CLI.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+
+#include "base/near_names.h"
+#include "cli/command.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array<const Command*, 1> kCommands{&kImport};
+
+int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
+
+int complain(const Error& error, CommandEnv& env) {
+  env.err << "opwright: " << error.message << '\n';
+  return exit_code(error);
+}
+
+// Help laid out by us: what it is, how to call it, flags, examples.
+std::string help_of(const Command& command) {
+  std::string text = fmt::format("{}\n\nUsage: opwright {}{}{} [options]\n\n", command.summary, command.name, command.positional.empty() ? "" : " ", command.positional);
+  if (!command.details.empty()) text += fmt::format("{}\n\n", command.details);
+  std::size_t width = 14;
+  const auto shown = [](const Flag& flag) { return fmt::format("{}{}{}", flag.name, flag.value.empty() ? "" : " ", flag.value); };
+  for (const Flag& flag : command.flags) width = std::max(width, shown(flag).size());
+  text += "Options:\n";
+  for (const Flag& flag : command.flags) text += fmt::format("  {:<{}}  {}\n", shown(flag), width, flag.help);
+  text += fmt::format("  {:<{}}  {}\n", "--store FILE", width, "the store (default $OPWRIGHT_STORE, else ./opwright.db)");
+  text += fmt::format("  {:<{}}  {}\n", "--format F", width, "table, json, jsonl or csv");
+  return text;
+}
+
+std::string general_help() {
+  std::string text =
+      "opwright turns real model runs into operator tests.\n\n"
+      "Usage: opwright [--store FILE] [--format table|json|jsonl|csv] VERB …\n\nVerbs:\n";
+  for (const Command* command : kCommands) text += fmt::format("  {:<8}  {}\n", command->name, command->summary);
+  text += fmt::format("  {:<8}  {}\n", "help", "Show this, or what a verb does: opwright help VERB.");
+  text +=
+      "\nThe store is --store, else $OPWRIGHT_STORE, else ./opwright.db.\n"
+      "Exit codes: 0 as expected, 1 a difference was found, 2 wrong usage, 3 could not run.\n\n"
+      "First steps:\n"
+      "  opwright import TRACE      read a trace\n"
+      "  opwright ops               what operations it has\n"
+      "  opwright show add          every configuration of one\n";
+  return text;
+}
+
+const Command* find_command(std::string_view name) {
+  for (const Command* command : kCommands) {
+    if (command->name == name) return command;
+  }
+  return nullptr;
+}
+
+Error unknown_verb(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Command* command : kCommands) names.push_back(command->name);
+  names.push_back("help");
+  const auto near = near_names(name, names);
+  return {ErrorCode::kUsage, fmt::format("there is no verb '{}'{}; 'opwright help' lists them", name, near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front()))};
+}
+
+int show_help(const std::vector<std::string>& args, CommandEnv& env) {
+  if (args.empty()) {
+    env.out << general_help();
+    return kExitOk;
+  }
+  const Command* command = find_command(args.front());
+  if (command == nullptr) return complain(unknown_verb(args.front()), env);
+  env.out << help_of(*command);
+  return kExitOk;
+}
+
+Result<OutputFormat> parse_format(const std::string& text) {
+  if (text == "table") return OutputFormat::kTable;
+  if (text == "json") return OutputFormat::kJson;
+  if (text == "jsonl") return OutputFormat::kJsonl;
+  if (text == "csv") return OutputFormat::kCsv;
+  return fail(ErrorCode::kUsage, fmt::format("--format {}: choose table, json, jsonl or csv", text));
+}
+
+struct Bound {  // where CLI11 puts what it reads for one verb
+  const Command* command = nullptr;
+  CLI::App* app = nullptr;
+  ParsedArgs args;
+};
+
+void bind(CLI::App& root, Bound& bound) {
+  const Command& command = *bound.command;
+  bound.app = root.add_subcommand(std::string(command.name), std::string(command.summary));
+  bound.app->set_help_flag();
+  bound.app->add_flag("-h,--help", bound.args.switches["--help"]);
+  for (const Flag& flag : command.flags) {
+    std::string name(flag.name);
+    if (name == "--output") name = "-o,--output";
+    if (flag.value.empty()) bound.app->add_flag(name, bound.args.switches[std::string(flag.name)]);
+    else bound.app->add_option(name, bound.args.values[std::string(flag.name)])->expected(1)->take_all()->allow_extra_args(false);
+  }
+  if (!command.positional.empty()) bound.app->add_option("positional", bound.args.positionals)->expected(0, 1 << 20);
+}
+
+Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& args) {
+  std::string what = error.what();
+  // CLI11 names the arguments it could not place; an unknown flag deserves a suggestion.
+  const Command* command = nullptr;
+  for (const std::string& arg : args) {
+    if (command == nullptr) command = find_command(arg);
+  }
+  if (command != nullptr) {
+    std::vector<std::string_view> known{"--store", "--format", "--help"};
+    for (const Flag& flag : command->flags) known.push_back(flag.name);
+    for (const std::string& arg : args) {
+      const std::string name = arg.substr(0, arg.find('='));
+      if (!name.starts_with("--") || name == "--" || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const auto near = near_names(name, known);
+      what = fmt::format("{} has no option {}{}", command->name, name, near.empty() ? "" : fmt::format("; did you mean {}?", near.front()));
+      break;
+    }
+    return {ErrorCode::kUsage, fmt::format("{}; see 'opwright help {}'", what, command->name)};
+  }
+  return {ErrorCode::kUsage, fmt::format("{}; see 'opwright help'", what)};
+}
+
+int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
+  CLI::App root;
+  root.set_help_flag();
+  root.fallthrough();
+  bool help = false, version = false;
+  std::string store, format;
+  root.add_flag("-h,--help", help);
+  root.add_flag("--version", version);
+  root.add_option("--store", store);
+  root.add_option("--format", format);
+  std::vector<Bound> verbs(kCommands.size());
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    verbs[i].command = kCommands[i];
+    bind(root, verbs[i]);
+  }
+  try {
+    root.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // CLI11 takes them reversed
+  } catch (const CLI::ParseError& error) {
+    return complain(usage_error(error, args), env);
+  }
+  if (version) {
+    env.out << "opwright " << OPWRIGHT_VERSION << '\n';
+    return kExitOk;
+  }
+  if (!store.empty()) env.store = store;
+  if (env.store.starts_with("postgres")) return complain({ErrorCode::kUnsupported, "this build stores in SQLite files only; give --store a path"}, env);
+  if (!format.empty()) {
+    const auto parsed = parse_format(format);
+    if (!parsed) return complain(parsed.error(), env);
+    env.format = *parsed;
+  }
+  for (Bound& verb : verbs) {
+    if (!verb.app->parsed()) continue;
+    const Command& command = *verb.command;
+    if (help || verb.args.is_set("--help")) return show_help({std::string(command.name)}, env);
+    const int count = static_cast<int>(verb.args.positionals.size());
+    if (count < command.min_positionals || (command.max_positionals >= 0 && count > command.max_positionals)) {
+      return complain({ErrorCode::kUsage, fmt::format("{} needs {}; see 'opwright help {}'", command.name, command.positional.empty() ? "no arguments" : command.positional, command.name)}, env);
+    }
+    const Result<int> done = command.run(verb.args, env);
+    return done ? *done : complain(done.error(), env);
+  }
+  env.out << general_help();
+  return help ? kExitOk : kExitUsage;
+}
+
+}  // namespace
+
+std::span<const Command* const> all_commands() { return kCommands; }
+
+bool ParsedArgs::is_set(std::string_view flag) const {
+  const auto found = switches.find(flag);
+  return found != switches.end() && found->second;
+}
+
+std::string ParsedArgs::value(std::string_view flag, std::string_view otherwise) const {
+  const auto found = values.find(flag);
+  return found == values.end() || found->second.empty() ? std::string(otherwise) : found->second.back();
+}
+
+std::vector<std::string> ParsedArgs::all(std::string_view flag) const {
+  const auto found = values.find(flag);
+  return found == values.end() ? std::vector<std::string>() : found->second;
+}
+
+Result<int> wait_ms(const ParsedArgs& args) {
+  const std::string text = args.value("--wait", "60");
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || !(seconds >= 0) || seconds > 86400) {
+    return fail(ErrorCode::kUsage, fmt::format("--wait {}: a number of seconds from 0 to 86400 is needed", text));
+  }
+  return static_cast<int>(seconds * 1000);
+}
+
+int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {
+  try {
+    const auto verb = std::find_if(args.begin(), args.end(), [](const std::string& arg) { return !arg.starts_with('-'); });
+    if (verb != args.end() && *verb == "help") return show_help({verb + 1, args.end()}, env);
+    // The first word is the verb unless it is the value of a global option.
+    const bool after_option = verb != args.end() && verb != args.begin() && ((verb - 1)->starts_with("--store") || (verb - 1)->starts_with("--format")) && (verb - 1)->find('=') == std::string::npos;
+    if (verb != args.end() && !after_option && find_command(*verb) == nullptr) return complain(unknown_verb(*verb), env);
+    return parse_and_run(args, env);
+  } catch (const std::exception& error) {
+    env.err << "opwright: internal error: " << error.what() << "; please report it with the command line\n";
+    return kExitFailed;
+  }
+}
+
+}  // namespace opwright::cli

@@ -1,0 +1,56 @@
+#include "cli/store_source.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "base/json.h"
+#include "store/reader.h"
+
+namespace opwright::cli {
+
+Result<bool> is_store_file(const std::string& path) {
+  struct stat info {};
+  if (path == "-" || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  char magic[16] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) == std::string_view("SQLite format 3\0", 16);
+}
+
+Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink) {
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(path, wait_ms));
+  sink.add_file();
+  OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
+  for (const store::TraceRow& row : traces) {
+    TraceInfo info;
+    info.uid = row.uid;
+    info.format = row.format;
+    json::Document document;
+    if (const auto facts = document.parse(row.facts); facts && (*facts)->is(json::Kind::kObject)) {
+      for (std::uint32_t i = 0; i < (*facts)->count; ++i) info.facts.emplace_back((*facts)->fields[i].key, (*facts)->fields[i].value.text);
+    }
+    sink.describe(info);
+  }
+  OPWRIGHT_TRY_ASSIGN(const auto ids, reader.candidates({}));
+  for (const ConfigId id : ids) {
+    OPWRIGHT_TRY_ASSIGN(const auto forms, reader.forms(id));
+    OPWRIGHT_TRY_ASSIGN(const auto occurrences, reader.occurrences(id));
+    for (const store::FormRow& form : forms) {
+      Observed observed;
+      observed.kind = form.kind;
+      observed.op = form.op;
+      observed.arguments = form.text;
+      observed.config_hash = form.config_hash;
+      observed.sweep_source_hash = form.sweep_source_hash;
+      observed.path = path;
+      for (const store::OccurrenceRow& row : occurrences) {
+        if (row.form == form.id) observed.sightings.push_back({row.source, row.machine, row.trace_uid, row.extra, row.count});
+      }
+      sink.add_bytes(form.text.size());
+      OPWRIGHT_TRY(sink.observe(observed));
+    }
+  }
+  return {};
+}
+
+}  // namespace opwright::cli

@@ -1,0 +1,78 @@
+#include "format/jsonl/jsonl_reader.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/json_write.h"
+
+namespace opwright::format {
+namespace {
+
+using json::Kind;
+using json::Node;
+
+}  // namespace
+
+Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
+  json::Document document;
+  StreamHash digest;
+  std::string arguments;
+  while (true) {
+    const auto next = input.next_line();
+    if (!next) {  // a cut tail: what came before it is whole
+      sink.lose({"cut_input", path, input.bytes_read(), next.error().message});
+      break;
+    }
+    const auto& line = *next;
+    if (!line) break;
+    digest.add(*line);
+    digest.add("\n");
+    sink.add_bytes(line->size() + 1);
+    if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const auto root = document.parse(*line);
+    if (!root) {
+      sink.lose({"damaged_line", path, input.line_offset() + root.error().offset, root.error().what});
+      continue;
+    }
+    const Node& record = **root;
+    const auto op = record.string_field("op_name");
+    const Node* inputs = record.find("inputs");
+    const Node* kwargs = record.find("kwargs");
+    if (!op || inputs == nullptr || !inputs->is(Kind::kArray)) {
+      sink.lose({"unknown_shape", path, input.line_offset(), "a line without op_name or inputs"});
+      continue;
+    }
+    if (const Node* error = record.find("error"); error != nullptr && !error->is(Kind::kNull)) {
+      sink.leave_out("calls that raised an error", 1);
+      continue;
+    }
+    if (const Node* output = record.find("output"); output != nullptr && !output->is(Kind::kNull)) sink.leave_out("return values", 1);
+    arguments = "{\"inputs\": ";
+    json::append_python(arguments, *inputs, {});
+    arguments += ", \"kwargs\": ";
+    if (kwargs != nullptr) json::append_python(arguments, *kwargs, {.sort_keys = true});
+    else arguments += "{}";
+    arguments += '}';
+    Observed observed;
+    observed.kind = FormKind::kOpJsonl;
+    observed.op = *op;
+    observed.arguments = arguments;
+    observed.path = path;
+    observed.offset = input.line_offset();
+    Sighting sighting;
+    if (const auto test = record.string_field("test_nodeid")) sighting.source = *test;
+    std::string uid;
+    if (const auto run = record.string_field("run_id")) sighting.trace_uid = uid = fmt::format("run_id:{}", *run);
+    sighting.count = 1;
+    observed.sightings.push_back(sighting);
+    OPWRIGHT_TRY(sink.observe(observed));
+  }
+  TraceInfo info;
+  info.uid = "content:" + to_hex(digest.digest());
+  info.format = "op-jsonl";
+  info.path = path;
+  return sink.end_trace(info);
+}
+
+}  // namespace opwright::format

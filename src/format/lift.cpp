@@ -1,0 +1,381 @@
+#include "format/lift.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/json_write.h"
+#include "format/lift_memory.h"
+#include "format/reflection.h"
+
+namespace opwright::format {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+const std::string* string_of(const Fields& fields, std::string_view name) {
+  const Value* value = find(fields, name);
+  return value != nullptr ? value->as_string() : nullptr;
+}
+
+std::string_view last_component(std::string_view name) {
+  const std::size_t at = name.find_last_of(".:");
+  return at == std::string_view::npos ? name : name.substr(at + 1);
+}
+
+// Names of special floats that JSON cannot write as numbers.
+bool special_float(std::string_view text, double& value) {
+  if (text == "inf" || text == "Infinity") value = std::numeric_limits<double>::infinity();
+  else if (text == "-inf" || text == "-Infinity") value = -std::numeric_limits<double>::infinity();
+  else if (text == "nan" || text == "NaN") value = std::numeric_limits<double>::quiet_NaN();
+  else return false;
+  return true;
+}
+
+// `Word.WORD` or `Word::WORD`, both starting with a capital letter: an enum written by str().
+bool enum_text(std::string_view text, Enum& out) {
+  const std::size_t at = text.find_last_of(".:");
+  if (at == std::string_view::npos || at == 0 || at + 1 >= text.size()) return false;
+  const std::string_view type = last_component(text.substr(0, text[at] == ':' && text[at - 1] == ':' ? at - 1 : at));
+  const std::string_view name = text.substr(at + 1);
+  const auto is_name = [](std::string_view word) {
+    return !word.empty() && word.front() >= 'A' && word.front() <= 'Z' &&
+           std::all_of(word.begin(), word.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+  };
+  if (!is_name(type) || !is_name(name)) return false;
+  out = Enum{std::string(type), std::string(name)};
+  return true;
+}
+
+// A string inside a config object: Python's tracers write enums, booleans and None there by str().
+Value lift_member(Value value, LiftNotes& notes) {
+  const std::string* text = value.as_string();
+  if (text == nullptr) return lift(std::move(value), notes);
+  if (*text == "None" || *text == "std::nullopt" || *text == "nullopt") return Value();
+  if (*text == "True" || *text == "False") return Value(*text == "True");
+  if (Enum name; enum_text(*text, name)) return Value(std::move(name));
+  const char first = text->empty() ? ' ' : text->front();
+  const char last = text->empty() ? ' ' : text->back();
+  if ((first == '{' && last == '}') || (first == '[' && last == ']') || last == ')') return lift_text(*text, notes);
+  return lift(std::move(value), notes);
+}
+
+Fields lift_members(const Fields& fields, LiftNotes& notes, std::initializer_list<std::string_view> without = {}) {
+  Fields lifted;
+  lifted.reserve(fields.size());
+  for (const auto& [name, value] : fields) {
+    if (std::find(without.begin(), without.end(), name) != without.end()) continue;
+    lifted.emplace_back(name, lift_member(value, notes));
+  }
+  return lifted;
+}
+
+bool is_type_word(std::string_view name) {
+  return !name.empty() && name.front() >= 'A' && name.front() <= 'Z' && name.find(' ') == std::string_view::npos;
+}
+
+bool is_list_type(std::string_view type) {
+  return type == "Shape" || type == "SmallVector" || type == "Alignment" || type == "MeshShape" || type == "Strides";
+}
+
+Value lift_set(Value list, LiftNotes& notes) {
+  Value lifted = lift(std::move(list), notes);
+  const List* items = lifted.as_list();
+  if (items == nullptr) return lifted;
+  List sorted = *items;  // a set has no order: two prints of it must be one value
+  std::sort(sorted.begin(), sorted.end(), [](const Value& a, const Value& b) { return to_text(a) < to_text(b); });
+  Fields fields;
+  fields.emplace_back("", Value(std::move(sorted)));
+  return Value::structure("set", std::move(fields));
+}
+
+// Struct of reflection text, or {"Type": {…}} of era-1 JSON: what the type name means.
+Value lift_typed(const std::string& type, const Value& content, LiftNotes& notes) {
+  const Struct* as_struct = content.as_struct();
+  const Fields* fields = as_struct != nullptr ? &as_struct->fields : content.as_dict();
+  if (content.is_null()) return Value::opaque(type, "...");  // the writer had nothing to show
+  if (const Opaque* opaque = content.as_opaque()) {
+    return Value::opaque(type, opaque->text == "{...}" ? "..." : opaque->text);
+  }
+  if (is_list_type(type)) {
+    if (const auto shape = read_shape(content)) {
+      List numbers;
+      for (const std::int64_t n : *shape) numbers.emplace_back(n);
+      return Value(std::move(numbers));
+    }
+  }
+  if (fields != nullptr && type == "Tensor") {
+    const bool is_python = find(*fields, "original_shape") != nullptr || find(*fields, "tensor_id") != nullptr;
+    return Value::tensor(is_python ? read_python_tensor("", *fields, notes) : read_cpp_tensor(*fields, notes));
+  }
+  if (fields != nullptr && type == "MemoryConfig") return Value::memory(read_memory(*fields, notes));
+  if (fields != nullptr) return Value::structure(type, lift_members(*fields, notes));
+  Fields one;
+  one.emplace_back("", lift(content, notes));
+  return Value::structure(type, std::move(one));
+}
+
+// {"type": T, "repr": text} and {"type": T, "value": text}
+Value lift_printed(const std::string& type, const std::string& text, LiftNotes& notes) {
+  if (type.ends_with("Path") || type == "path") {
+    Fields path;
+    path.emplace_back("", Value(text));
+    return Value::structure(type, std::move(path));
+  }
+  if (Enum name; enum_text(text, name)) return Value(std::move(name));
+  auto parsed = parse_reflection(text);
+  if (!parsed) {
+    notes.unparsed_text(text);
+    return Value::opaque(type, without_addresses(text));
+  }
+  if (type == "set" || type == "frozenset") return lift_set(*std::move(parsed), notes);
+  if (const Opaque* opaque = parsed->as_opaque()) return Value::opaque(type, without_addresses(opaque->text));
+  if (const Enum* word = parsed->as_enum(); word != nullptr && word->type.empty()) return Value(Enum{type, word->name});
+  Value lifted = lift(*std::move(parsed), notes);
+  if (lifted.as_struct() != nullptr && lifted.as_struct()->type.empty()) return Value::structure(type, lifted.as_struct()->fields);
+  return lifted;
+}
+
+// op JSONL: {"__type__": …} and {"__enum__": …, "name": …}
+Value lift_marked(const std::string& type, const Fields& fields, LiftNotes& notes) {
+  if (type == "ttnn.TensorRef") return Value::tensor(read_python_tensor("", fields, notes));
+  if (type == "ttnn.MemoryConfig") return Value::memory(read_memory(fields, notes));
+  if (type == "ttnn.MeshDevice") return Value::structure("MeshDevice", lift_members(fields, notes, {"__type__", "device_ids"}));
+  if (const std::string* text = string_of(fields, "value"); text != nullptr && fields.size() == 2) {
+    return type == "repr" ? lift_text(*text, notes) : lift_printed(type, *text, notes);
+  }
+  const Value* inner = find(fields, "fields");
+  const Fields* members = inner != nullptr ? inner->as_dict() : nullptr;
+  return Value::structure(std::string(last_component(type)), lift_members(members != nullptr ? *members : fields, notes, {"__type__"}));
+}
+
+Value lift_dict(const Fields& fields, LiftNotes& notes) {
+  if (const std::string* type = string_of(fields, "__type__")) return lift_marked(*type, fields, notes);
+  if (const std::string* type = string_of(fields, "__enum__")) {
+    if (const std::string* name = string_of(fields, "name")) return Value(Enum{std::string(last_component(*type)), *name});
+  }
+  if (const std::string* type = string_of(fields, "type")) {
+    if (*type == "ttnn.Tensor") return Value::tensor(read_python_tensor("", fields, notes));
+    if (*type == "torch.Tensor") return Value::tensor(read_python_tensor(*type, fields, notes));
+    if (*type == "MeshDevice") return Value::structure(*type, lift_members(fields, notes, {"type", "repr", "value", "device_ids"}));
+    if (fields.size() == 2) {
+      if (const std::string* text = string_of(fields, "repr")) return lift_printed(*type, *text, notes);
+      if (const std::string* text = string_of(fields, "value")) return lift_printed(*type, *text, notes);
+    }
+    return Value::structure(*type, lift_members(fields, notes, {"type"}));
+  }
+  if (find(fields, "memory_layout") != nullptr && find(fields, "buffer_type") != nullptr) {
+    return Value::memory(read_memory(fields, notes));
+  }
+  if (find(fields, "tensor_spec") != nullptr) return Value::tensor(read_cpp_tensor(fields, notes));
+  if (fields.size() == 1 && is_type_word(fields.front().first)) return lift_typed(fields.front().first, fields.front().second, notes);
+  if (fields.size() == 1 && fields.front().first == "unsupported type" && fields.front().second.as_string() != nullptr) {
+    return Value::opaque("unsupported", *fields.front().second.as_string());
+  }
+  if (fields.size() == 2 && find(fields, "x") != nullptr && find(fields, "y") != nullptr) {
+    return Value::structure("CoreCoord", lift_members(fields, notes));
+  }
+  if (find(fields, "math_fidelity") != nullptr) return Value::structure("ComputeKernelConfig", lift_members(fields, notes));
+  return Value::dict(lift_members(fields, notes));
+}
+
+Value number_value(std::string_view token) {
+  if (double special = 0; special_float(token, special)) return Value(special);
+  if (token.find_first_of(".eE") == std::string_view::npos) {
+    std::int64_t whole = 0;
+    const auto result = std::from_chars(token.data(), token.data() + token.size(), whole);
+    if (result.ec == std::errc()) return Value(whole);
+    return Value(BigInt{std::string(token)});
+  }
+  double real = 0;
+  const auto result = std::from_chars(token.data(), token.data() + token.size(), real);
+  if (result.ec == std::errc::result_out_of_range) real = std::strtod(std::string(token).c_str(), nullptr);
+  return Value(real);
+}
+
+Value generic(const json::Node& node) {
+  switch (node.kind) {
+    case json::Kind::kNull: return Value();
+    case json::Kind::kBool: return Value(node.is_true());
+    case json::Kind::kNumber: return number_value(node.text);
+    case json::Kind::kString: return Value(std::string(node.text));
+    case json::Kind::kArray: {
+      List items;
+      items.reserve(node.count);
+      for (const json::Node& item : node) items.push_back(generic(item));
+      return Value(std::move(items));
+    }
+    case json::Kind::kObject: {
+      Fields fields;
+      fields.reserve(node.count);
+      for (std::uint32_t i = 0; i < node.count; ++i) fields.emplace_back(std::string(node.fields[i].key), generic(node.fields[i].value));
+      return Value::dict(std::move(fields));
+    }
+  }
+  return Value();
+}
+
+int position_of_key(std::string_view key) {  // "arg12" -> 12, else -1
+  if (!key.starts_with("arg") || key.size() < 4 || key.size() > 7) return -1;
+  int number = 0;
+  const auto [end, error] = std::from_chars(key.data() + 3, key.data() + key.size(), number);
+  return error == std::errc() && end == key.data() + key.size() ? number : -1;
+}
+
+Value lift_unparsed_element(const json::Node& element, int& position, LiftNotes& notes) {
+  const auto text = element.string_field("element_info");
+  if (!text) {
+    notes.unparsed_text("UnparsedElement without element_info");
+    return Value::opaque("UnparsedElement", "");
+  }
+  auto parsed = parse_element_info(*text);
+  if (!parsed) {
+    notes.unparsed_text(*text);
+    return Value::opaque("UnparsedElement", without_addresses(*text));
+  }
+  if (parsed->index >= 0) position = parsed->index;
+  Value lifted = lift(std::move(parsed->value), notes);
+  // A bare pointer is all the trace ever had: kept, and counted as what could not be recovered.
+  if (const Opaque* opaque = lifted.as_opaque(); opaque != nullptr && opaque->text == "{ptr}") notes.unparsed_text(*text);
+  return lifted;
+}
+
+Result<std::vector<LiftedArgument>> lift_era1(const json::Node& arguments, LiftNotes& notes) {
+  if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kBadInput, "the arguments are not an array");
+  std::vector<LiftedArgument> lifted;
+  lifted.reserve(arguments.count);
+  for (const json::Node& item : arguments) {
+    LiftedArgument argument;
+    argument.position = static_cast<int>(lifted.size());
+    if (!item.is(json::Kind::kObject) || item.count != 1) {
+      return fail(ErrorCode::kBadInput, "an argument is not an object with one key such as {\"arg0\": …}");
+    }
+    const json::Field& field = item.fields[0];
+    if (field.key == "UnparsedElement") {
+      argument.value = lift_unparsed_element(field.value, argument.position, notes);
+    } else {
+      if (const int position = position_of_key(field.key); position >= 0) argument.position = position;
+      else argument.name = field.key;
+      argument.value = field.value.is(json::Kind::kString) ? lift_text(field.value.text, notes) : lift_json(field.value, notes);
+    }
+    lifted.push_back(std::move(argument));
+  }
+  return lifted;
+}
+
+Result<std::vector<LiftedArgument>> lift_object(const json::Node& arguments, bool as_text, LiftNotes& notes) {
+  if (!arguments.is(json::Kind::kObject)) return fail(ErrorCode::kBadInput, "the arguments are not an object");
+  std::vector<LiftedArgument> lifted;
+  lifted.reserve(arguments.count);
+  for (const json::Field* field : json::sorted_fields(arguments)) {
+    LiftedArgument argument;
+    argument.position = position_of_key(field->key);
+    if (as_text && !field->key.empty() && std::all_of(field->key.begin(), field->key.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+      argument.position = std::stoi(std::string(field->key.substr(0, 6)));
+    }
+    if (argument.position < 0) argument.name = field->key;
+    argument.value = as_text && field->value.is(json::Kind::kString) ? lift_text(field->value.text, notes) : lift_json(field->value, notes);
+    lifted.push_back(std::move(argument));
+  }
+  return lifted;
+}
+
+Result<std::vector<LiftedArgument>> lift_op_jsonl(const json::Node& arguments, LiftNotes& notes) {
+  const json::Node* inputs = arguments.find("inputs");
+  const json::Node* kwargs = arguments.find("kwargs");
+  if (inputs == nullptr || !inputs->is(json::Kind::kArray)) return fail(ErrorCode::kBadInput, "'inputs' is not an array");
+  std::vector<LiftedArgument> lifted;
+  for (const json::Node& item : *inputs) lifted.push_back({static_cast<int>(lifted.size()), "", lift_json(item, notes)});
+  if (kwargs != nullptr && kwargs->is(json::Kind::kObject)) {
+    for (const json::Field* field : json::sorted_fields(*kwargs)) {
+      lifted.push_back({-1, std::string(field->key), lift_json(field->value, notes)});
+    }
+  }
+  return lifted;
+}
+
+Result<std::vector<LiftedArgument>> lift_graph(const json::Node& arguments, LiftNotes& notes) {
+  if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kBadInput, "the arguments are not an array");
+  std::vector<LiftedArgument> lifted;
+  for (const json::Node& item : arguments) {
+    Value value = item.is(json::Kind::kString) ? lift_text(item.text, notes) : lift_json(item, notes);
+    lifted.push_back({static_cast<int>(lifted.size()), "", std::move(value)});
+  }
+  return lifted;
+}
+
+}  // namespace
+
+void LiftNotes::unparsed_text(std::string_view text) {
+  if (unparsed++ == 0) unparsed_example = text.substr(0, 200);
+}
+
+void LiftNotes::unknown_name(std::string_view what, std::string_view text) {
+  if (unknown_names++ == 0) unknown_example = std::string(what) + " '" + std::string(text.substr(0, 80)) + "'";
+}
+
+std::string without_addresses(std::string_view text) {
+  std::string out;
+  std::size_t from = 0;
+  for (std::size_t at = 0; (at = text.find(" at 0x", from)) != std::string_view::npos;) {
+    std::size_t end = at + 6;
+    while (end < text.size() && std::isxdigit(static_cast<unsigned char>(text[end]))) ++end;
+    if (end == at + 6) end = at + 1;  // no digits: not an address, keep it
+    out += text.substr(from, (end == at + 1 ? end : at) - from);
+    from = end;
+  }
+  out += text.substr(from);
+  return out;
+}
+
+Value lift(Value value, LiftNotes& notes) {
+  if (const Fields* dict = value.as_dict()) return lift_dict(*dict, notes);
+  if (const Struct* s = value.as_struct()) return lift_typed(s->type, value, notes);
+  if (const List* list = value.as_list()) {
+    if (std::all_of(list->begin(), list->end(), [](const Value& item) { return item.as_int() != nullptr; })) return value;
+    List items;
+    items.reserve(list->size());
+    for (const Value& item : *list) items.push_back(lift(item, notes));
+    return Value(std::move(items));
+  }
+  if (const std::string* text = value.as_string()) {
+    if (double special = 0; special_float(*text, special)) return Value(special);
+    if (text->find(" at 0x") != std::string::npos) return Value(without_addresses(*text));
+  }
+  if (const Opaque* opaque = value.as_opaque()) {
+    if (opaque->text == "{...}") return Value::opaque(opaque->type, "...");  // one spelling of "nothing shown"
+    if (opaque->text.find(" at 0x") != std::string::npos) return Value::opaque(opaque->type, without_addresses(opaque->text));
+  }
+  return value;
+}
+
+Value lift_json(const json::Node& node, LiftNotes& notes) { return lift(generic(node), notes); }
+
+Value lift_text(std::string_view text, LiftNotes& notes) {
+  auto parsed = parse_reflection(trimmed(text));
+  if (!parsed) {
+    notes.unparsed_text(text);
+    return Value::opaque("text", without_addresses(text));
+  }
+  return lift(*std::move(parsed), notes);
+}
+
+Result<std::vector<LiftedArgument>> lift_arguments(FormKind kind, const json::Node& arguments, LiftNotes& notes) {
+  switch (kind) {
+    case FormKind::kEra1: return lift_era1(arguments, notes);
+    case FormKind::kEra2: return lift_object(arguments, false, notes);
+    case FormKind::kOpJsonl: return lift_op_jsonl(arguments, notes);
+    case FormKind::kGraph: return lift_graph(arguments, notes);
+    case FormKind::kPythonIo: return lift_object(arguments, true, notes);
+  }
+  return fail(ErrorCode::kUnsupported, "a form of unknown kind");
+}
+
+}  // namespace opwright::format

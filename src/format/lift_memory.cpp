@@ -1,0 +1,366 @@
+#include "format/lift_memory.h"
+
+#include "format/reflection.h"
+
+namespace opwright::format {
+namespace {
+
+bool is_nothing(const Value& value) {
+  if (value.is_null()) return true;
+  const std::string* text = value.as_string();
+  return text != nullptr && (*text == "None" || *text == "std::nullopt" || *text == "nullopt" || text->empty());
+}
+
+// A zero flag says the same as no flag: older writers do not have it.
+bool is_unset_flag(const Value& value) {
+  if (const bool* flag = value.as_bool()) return !*flag;
+  if (const std::int64_t* number = value.as_int()) return *number == 0;
+  return is_nothing(value);
+}
+
+const Fields* members(const Value& value) {
+  if (const Struct* s = value.as_struct()) return &s->fields;
+  return value.as_dict();
+}
+
+// Strings that hold reflection text again ("{224, 32}", "ShardSpec{…}") become what they say.
+Value opened(const Value& value) {
+  const std::string* text = value.as_string();
+  if (text == nullptr) return value;
+  auto parsed = parse_reflection(*text);
+  return parsed ? *std::move(parsed) : value;
+}
+
+template <class E>
+Spelled<E> read_name(const Value& value, Spelled<E> (*parse)(std::string_view), std::string_view what, LiftNotes& notes) {
+  if (is_nothing(value)) return {};
+  std::string number;
+  std::string_view text = name_text(value);
+  if (const std::int64_t* i = value.as_int()) {
+    number = std::to_string(*i);
+    text = number;
+  }
+  if (text.empty()) {
+    const std::string all = to_text(value);
+    notes.unknown_name(what, all);
+    return {E::kUnknown, all};
+  }
+  Spelled<E> name = parse(text);
+  if (name.value == E::kUnknown) notes.unknown_name(what, text);
+  return name;
+}
+
+std::optional<CoreCoord> read_coord(const Value& value) {
+  const Fields* fields = members(value);
+  if (fields == nullptr) return std::nullopt;
+  const Value* x = find(*fields, "x");
+  const Value* y = find(*fields, "y");
+  if (x == nullptr || y == nullptr || x->as_int() == nullptr || y->as_int() == nullptr) return std::nullopt;
+  return CoreCoord{*x->as_int(), *y->as_int()};
+}
+
+std::optional<CoreRange> read_range(const Value& value) {
+  if (const List* pair = value.as_list()) {
+    if (pair->size() == 1) return read_range(pair->front());
+    if (pair->size() != 2) return std::nullopt;
+    const auto start = read_coord((*pair)[0]);
+    const auto end = read_coord((*pair)[1]);
+    if (start && end) return CoreRange{*start, *end};
+    return std::nullopt;
+  }
+  const Fields* fields = members(value);
+  if (fields == nullptr) return std::nullopt;
+  const Value* start = find(*fields, "start");
+  const Value* end = find(*fields, "end");
+  if (start == nullptr || end == nullptr) return std::nullopt;
+  const auto from = read_coord(*start);
+  const auto to = read_coord(*end);
+  if (from && to) return CoreRange{*from, *to};
+  return std::nullopt;
+}
+
+std::optional<std::vector<CoreRange>> read_grid(const Value& spelled) {
+  const Value value = opened(spelled);
+  const List* items = value.as_list();
+  if (items == nullptr) {
+    if (const Struct* s = value.as_struct(); s != nullptr && s->fields.size() == 1 && s->type != "CoreRange") {
+      return read_grid(s->fields.front().second);  // CoreRangeSet(…)
+    }
+    if (const auto range = read_range(value)) return std::vector<CoreRange>{*range};
+    return std::nullopt;
+  }
+  if (items->size() == 2 && read_coord((*items)[0])) {  // [{x,y},{x,y}]: the two ends of one range
+    if (const auto range = read_range(value)) return std::vector<CoreRange>{*range};
+    return std::nullopt;
+  }
+  std::vector<CoreRange> grid;
+  for (const Value& item : *items) {
+    const auto range = read_range(item);
+    if (!range) return std::nullopt;
+    grid.push_back(*range);
+  }
+  return grid;
+}
+
+std::optional<ShardSpec> read_shard(const Value& spelled, LiftNotes& notes) {
+  const Value value = opened(spelled);
+  const Fields* fields = members(value);
+  if (fields == nullptr) return std::nullopt;
+  ShardSpec spec;
+  bool has_shape = false, has_grid = false;
+  for (const auto& [name, field] : *fields) {
+    if (name == "shape" || name == "shard_shape") {
+      if (auto shape = read_shape(field)) {
+        spec.shape = *std::move(shape);
+        has_shape = true;
+        continue;
+      }
+    } else if (name == "grid") {
+      if (auto grid = read_grid(field)) {
+        spec.grid = *std::move(grid);
+        has_grid = true;
+        continue;
+      }
+    } else if (name == "orientation") {
+      spec.orientation = read_name(field, parse_orientation, "shard orientation", notes);
+      continue;
+    } else if (name == "shard_distribution_strategy" && !name_text(field).empty()) {
+      const std::string_view text = name_text(field);
+      spec.distribution = text.substr(text.find_last_of(":.") == std::string_view::npos ? 0 : text.find_last_of(":.") + 1);
+      continue;
+    }
+    spec.more.emplace_back(name, lift(field, notes));
+  }
+  if (!has_shape || !has_grid) return std::nullopt;
+  return spec;
+}
+
+void read_shard_field(const std::string& name, const Value& field, std::optional<ShardSpec>& spec, MemoryConfig& config,
+                      LiftNotes& notes) {
+  if (is_nothing(field)) return;
+  spec = read_shard(field, notes);
+  if (spec) return;
+  const std::string text = field.as_string() != nullptr ? *field.as_string() : to_text(field);
+  notes.unparsed_text(text);
+  config.more.emplace_back(name, Value::opaque(name, without_addresses(text)));
+}
+
+void read_memory_field(const Value& field, TensorSpec& spec, LiftNotes& notes) {
+  if (is_nothing(field)) return;
+  const Value lifted = lift(opened(field), notes);
+  if (const MemoryConfig* memory = lifted.as_memory()) spec.memory = *memory;
+  else spec.more.emplace_back("memory_config", lifted);
+}
+
+// `PlacementShard(-2)` -> `Shard(2)` for a tensor of rank 4; `PlacementReplicate()` -> `Replicate`.
+std::string placement_dim(std::string_view text, std::size_t rank) {
+  if (text.starts_with("Placement")) text.remove_prefix(9);
+  if (text.ends_with("()")) text.remove_suffix(2);
+  if (text.starts_with("Shard(-") && text.size() == 9 && text.back() == ')') {
+    const auto back = static_cast<std::size_t>(text[7] - '0');
+    if (back >= 1 && back <= rank) return "Shard(" + std::to_string(rank - back) + ")";
+  }
+  return std::string(text);
+}
+
+// "['PlacementShard(2)', 'PlacementReplicate']"
+std::vector<std::string> placement_dims(std::string_view text, std::size_t rank) {
+  std::vector<std::string> dims;
+  std::size_t at = 0;
+  while ((at = text.find('\'', at)) != std::string_view::npos) {
+    const std::size_t end = text.find('\'', at + 1);
+    if (end == std::string_view::npos) break;
+    dims.push_back(placement_dim(text.substr(at + 1, end - at - 1), rank));
+    at = end + 1;
+  }
+  return dims;
+}
+
+std::optional<Placement> read_placement(const Fields& fields, std::size_t rank) {
+  Placement placement;
+  const Value* dims = find(fields, "placement");
+  if (dims == nullptr) dims = find(fields, "placements");
+  if (dims == nullptr) return std::nullopt;
+  if (const std::string* text = dims->as_string()) {
+    placement.dims = placement_dims(*text, rank);
+  } else if (const List* list = dims->as_list()) {
+    for (const Value& item : *list) {
+      if (const std::string* dim = item.as_string()) placement.dims.push_back(placement_dim(*dim, rank));
+    }
+  }
+  const auto shape_of = [&](std::string_view name, Shape& shape) {
+    const Value* value = find(fields, name);
+    if (value == nullptr) return;
+    if (auto read = read_shape(*value)) shape = *std::move(read);
+  };
+  shape_of("distribution_shape", placement.distribution);
+  shape_of("mesh_device_shape", placement.mesh);
+  return placement;
+}
+
+}  // namespace
+
+const Value* find(const Fields& fields, std::string_view name) {
+  for (auto it = fields.rbegin(); it != fields.rend(); ++it) {
+    if (it->first == name) return &it->second;
+  }
+  return nullptr;
+}
+
+std::string_view name_text(const Value& value) {
+  if (const std::string* text = value.as_string()) return *text;
+  if (const Enum* e = value.as_enum()) return e->name;
+  if (const Fields* dict = value.as_dict()) {  // {"type": "DataType", "repr": "DataType.BFLOAT16"}
+    if (const Value* repr = find(*dict, "repr"); repr != nullptr && repr->as_string() != nullptr) return *repr->as_string();
+  }
+  return {};
+}
+
+std::optional<Shape> read_shape(const Value& spelled) {
+  const Value value = opened(spelled);
+  if (const Struct* s = value.as_struct()) {
+    return s->fields.size() == 1 ? read_shape(s->fields.front().second) : std::nullopt;
+  }
+  if (const Fields* dict = value.as_dict()) {
+    const Value* text = find(*dict, "value");
+    return text != nullptr ? read_shape(*text) : std::nullopt;
+  }
+  const List* items = value.as_list();
+  if (items == nullptr) return std::nullopt;
+  Shape shape;
+  shape.reserve(items->size());
+  for (const Value& item : *items) {
+    if (item.as_int() == nullptr) return std::nullopt;
+    shape.push_back(*item.as_int());
+  }
+  return shape;
+}
+
+MemoryConfig read_memory(const Fields& fields, LiftNotes& notes) {
+  MemoryConfig config;
+  for (const auto& [name, field] : fields) {
+    if (name == "memory_layout") {
+      config.layout = read_name(field, parse_memory_layout, "memory layout", notes);
+    } else if (name == "buffer_type") {
+      config.buffer = read_name(field, parse_buffer_type, "buffer type", notes);
+    } else if (name == "shard_spec") {
+      read_shard_field(name, field, config.shard, config, notes);
+    } else if (name == "nd_shard_spec") {
+      read_shard_field(name, field, config.nd_shard, config, notes);
+    } else if (name == "hash" || name == "type" || name == "__type__" || name == "is_sharded" || name == "interleaved") {
+      continue;  // a hash of one build, and what follows from the layout
+    } else if (!is_unset_flag(field)) {
+      config.more.emplace_back(name, lift(field, notes));
+    }
+  }
+  return config;
+}
+
+TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
+  TensorSpec spec;
+  // Tensor(storage, tensor_spec(logical_shape, tensor_layout(dtype, page_config, memory_config, alignment))) or flat.
+  const auto read = [&](const auto& self, const Fields& level) -> void {
+    for (const auto& [name, field] : level) {
+      const Fields* inner = members(field);
+      if ((name == "tensor_spec" || name == "tensor_layout") && inner != nullptr) {
+        self(self, *inner);
+      } else if (name == "logical_shape" || name == "shape") {
+        if (auto shape = read_shape(field)) {
+          spec.shape = *std::move(shape);
+          spec.has_shape = true;
+        } else {
+          spec.more.emplace_back(name, lift(field, notes));
+        }
+      } else if (name == "dtype") {
+        spec.dtype = read_name(field, parse_dtype, "dtype", notes);
+      } else if (name == "layout") {
+        spec.layout = read_name(field, parse_layout, "layout", notes);
+      } else if (name == "storage_type") {
+        spec.storage = read_name(field, parse_storage_type, "storage type", notes);
+      } else if (name == "memory_config") {
+        read_memory_field(field, spec, notes);
+      } else if (name == "page_config" && inner != nullptr) {
+        const Value* config = find(*inner, "config");
+        if (config == nullptr) continue;
+        if (const Struct* typed = config->as_struct(); typed != nullptr && !spec.layout.present()) {
+          // The type of the page config is the layout: reflection text names it, older JSON dropped it.
+          if (typed->type == "TilePageConfig") spec.layout = {Layout::kTile, {}};
+          if (typed->type == "RowMajorPageConfig") spec.layout = {Layout::kRowMajor, {}};
+        }
+        const Fields* page = members(*config);
+        const Value* tile = page != nullptr ? find(*page, "tile") : nullptr;
+        const Fields* tile_fields = tile != nullptr ? members(*tile) : nullptr;
+        const Value* tile_shape = tile_fields != nullptr ? find(*tile_fields, "tile_shape") : nullptr;
+        if (tile_shape != nullptr) spec.tile = read_shape(*tile_shape);
+      } else if (name == "alignment") {
+        if (auto alignment = read_shape(field)) {
+          List numbers;
+          for (const std::int64_t n : *alignment) numbers.emplace_back(n);
+          spec.more.emplace_back("alignment", Value(std::move(numbers)));
+        }
+      } else if (name == "storage") {  // DeviceStorage(), HostStorage(): the type says where, its members are handles
+        if (const Struct* typed = field.as_struct(); typed != nullptr && !spec.storage.present()) {
+          if (typed->type == "DeviceStorage") spec.storage = {StorageType::kDevice, {}};
+          if (typed->type == "HostStorage") spec.storage = {StorageType::kHost, {}};
+        }
+      } else {
+        spec.more.emplace_back(name, lift(field, notes));
+      }
+    }
+  };
+  read(read, fields);
+  return spec;
+}
+
+TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes& notes) {
+  TensorSpec spec;
+  spec.type = std::move(type);
+  const Value* original = find(fields, "original_shape");
+  const Value* shape = original != nullptr ? original : find(fields, "shape");
+  if (shape != nullptr) {
+    if (auto read = read_shape(*shape)) {
+      spec.shape = *std::move(read);
+      spec.has_shape = true;
+    }
+  }
+  const bool has_values = find(fields, "values") != nullptr;
+  if (has_values) ++notes.values_dropped;
+  const Value* original_dtype = find(fields, "original_dtype");
+  for (const auto& [name, field] : fields) {
+    const Fields* inner = members(field);
+    if (name == "original_shape" || name == "type" || name == "__type__" || name == "values") {
+      if (name == "original_shape" && !spec.has_shape) spec.more.emplace_back(name, lift(field, notes));
+    } else if (name == "shape") {
+      // With values, shape and dtype describe the copy on the host, not the tensor.
+      if (original == nullptr || has_values) continue;
+      if (auto read = read_shape(field); read && *read != spec.shape) spec.device_shape = *std::move(read);
+    } else if (name == "original_dtype" || (name == "dtype" && original_dtype == nullptr)) {
+      spec.dtype = read_name(field, parse_dtype, "dtype", notes);
+    } else if (name == "dtype") {
+      const Spelled<DType> device = parse_dtype(name_text(field));
+      if (!has_values && !(device == parse_dtype(name_text(*original_dtype)))) spec.more.emplace_back("device_dtype", lift(field, notes));
+    } else if (name == "layout") {
+      spec.layout = read_name(field, parse_layout, "layout", notes);
+    } else if (name == "storage_type") {
+      spec.storage = read_name(field, parse_storage_type, "storage type", notes);
+    } else if (name == "memory_config") {
+      read_memory_field(field, spec, notes);
+    } else if ((name == "tensor_placement" || name == "mesh_device") && inner != nullptr) {
+      spec.placement = read_placement(*inner, spec.shape.size());
+    } else if (name == "tensor_id" || name == "is_allocated" || name == "device_id" || name == "mesh_coords" ||
+               name == "mesh_shape" || name == "distribution_shape" || name == "placements" || name == "address") {
+      // Python records of a graph report spread the placement over the tensor's own fields; ids are no configuration.
+      if (name == "placements") {
+        spec.placement = read_placement(fields, spec.shape.size());
+        if (const Value* mesh = find(fields, "mesh_shape"); mesh != nullptr && spec.placement) {
+          if (auto read = read_shape(*mesh)) spec.placement->mesh = *std::move(read);
+        }
+      }
+    } else if (!is_nothing(field)) {
+      spec.more.emplace_back(name, lift(field, notes));
+    }
+  }
+  return spec;
+}
+
+}  // namespace opwright::format

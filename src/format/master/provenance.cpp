@@ -1,0 +1,163 @@
+#include "format/master/provenance.h"
+
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+
+namespace opwright::format {
+namespace {
+
+using json::Kind;
+using json::Node;
+
+std::string run_uid(const Node& ids) {  // [25, 26] -> "run:25,26"
+  std::string uid = "run:";
+  for (const Node& id : ids) {
+    if (uid.size() > 4) uid += ',';
+    uid += id.text;
+  }
+  return uid;
+}
+
+template <class F>
+void for_each_entry(const Node* node, F&& use) {  // one value or a list of them
+  if (node == nullptr || node->is(Kind::kNull)) return;
+  if (node->is(Kind::kArray)) {
+    for (const Node& item : *node) use(item);
+  } else {
+    use(*node);
+  }
+}
+
+}  // namespace
+
+void Provenance::clear() {
+  executions_ = contexts_ = source_ = machine_ = {};
+  used_ = 0;
+}
+
+bool Provenance::take(std::string_view field, std::string_view json_text) {
+  if (field == "executions") executions_ = json_text;
+  else if (field == "contexts") contexts_ = json_text;
+  else if (field == "source") source_ = json_text;
+  else if (field == "machine_info") machine_ = json_text;
+  else return false;
+  return true;
+}
+
+std::string_view Provenance::keep(std::string text) {
+  if (used_ == kept_.size()) kept_.emplace_back();
+  kept_[used_] = std::move(text);
+  return kept_[used_++];
+}
+
+std::string_view Provenance::keep_json(const Node& node) {
+  std::string text;
+  json::append_python(text, node, {.sort_keys = true});
+  return keep(std::move(text));
+}
+
+Status Provenance::read(std::vector<Sighting>& sightings) {
+  if (!executions_.empty()) return read_executions(sightings);
+  if (!contexts_.empty()) return read_contexts(sightings);
+  return read_lists(sightings);
+}
+
+Status Provenance::read_executions(std::vector<Sighting>& sightings) {
+  const auto root = document_.parse(executions_);
+  if (!root) return fail(ErrorCode::kBadInput, "executions: " + json::describe(executions_, root.error()));
+  if (!(*root)->is(Kind::kArray)) return fail(ErrorCode::kBadInput, "executions are not an array");
+  for (const Node& execution : **root) {
+    if (!execution.is(Kind::kObject)) return fail(ErrorCode::kBadInput, "an execution is not an object");
+    Sighting sighting;
+    std::string extra;
+    for (std::uint32_t i = 0; i < execution.count; ++i) {
+      const auto& [key, value] = execution.fields[i];
+      if (key == "source" && value.is(Kind::kString)) sighting.source = value.text;
+      else if (key == "machine_info" && value.is(Kind::kObject)) sighting.machine = keep_json(value);
+      else if (key == "count" && value.as_int64()) sighting.count = *value.as_int64();
+      else if (key == "trace_uid" && value.is(Kind::kString)) sighting.trace_uid = value.text;
+      else if (key == "trace_run_ids" && value.is(Kind::kArray)) sighting.trace_uid = keep(run_uid(value));
+      else if (!value.is(Kind::kNull)) {
+        extra += extra.empty() ? "{" : ", ";
+        json::append_quoted(extra, key);
+        extra += ": ";
+        json::append_python(extra, value, {.sort_keys = true});
+      }
+    }
+    if (!extra.empty()) sighting.extra = keep(extra + "}");
+    sightings.push_back(sighting);
+  }
+  return {};
+}
+
+Status Provenance::read_contexts(std::vector<Sighting>& sightings) {
+  const auto root = document_.parse(contexts_);
+  if (!root) return fail(ErrorCode::kBadInput, "contexts: " + json::describe(contexts_, root.error()));
+  for_each_entry(*root, [&](const Node& context) {
+    const std::size_t before = sightings.size();
+    for_each_entry(context.find("machine_info"), [&](const Node& machine) {
+      const std::string_view text = keep_json(machine);
+      for_each_entry(context.find("source"), [&](const Node& source) { sightings.push_back({.source = source.text, .machine = text}); });
+      if (context.find("source") == nullptr) sightings.push_back({.machine = text});
+    });
+    if (sightings.size() == before) {
+      for_each_entry(context.find("source"), [&](const Node& source) { sightings.push_back({.source = source.text}); });
+    }
+  });
+  return {};
+}
+
+Status Provenance::read_lists(std::vector<Sighting>& sightings) {
+  std::vector<std::string_view> sources, machines;
+  if (!source_.empty()) {
+    const auto root = document_.parse(source_);
+    if (!root) return fail(ErrorCode::kBadInput, "source: " + json::describe(source_, root.error()));
+    for_each_entry(*root, [&](const Node& node) {
+      if (node.is(Kind::kString)) sources.push_back(node.text);
+    });
+  }
+  if (!machine_.empty()) {
+    const auto root = second_.parse(machine_);
+    if (!root) return fail(ErrorCode::kBadInput, "machine_info: " + json::describe(machine_, root.error()));
+    for_each_entry(*root, [&](const Node& node) {
+      if (node.is(Kind::kObject)) machines.push_back(keep_json(node));
+    });
+  }
+  if (sources.size() > 1 && machines.size() > 1) {
+    // Two lists side by side do not say who ran where: neither is paired with the other.
+    for (const auto source : sources) sightings.push_back({.source = source});
+    for (const auto machine : machines) sightings.push_back({.machine = machine});
+    return {};
+  }
+  if (sources.empty()) sources.emplace_back();
+  if (machines.empty()) machines.emplace_back();
+  for (const auto source : sources) {
+    for (const auto machine : machines) sightings.push_back({.source = source, .machine = machine});
+  }
+  return {};
+}
+
+void read_metadata(const Node& metadata, TraceInfo& info, TraceSink& sink) {
+  if (!metadata.is(Kind::kObject)) return;
+  TraceInfo named;
+  for (std::uint32_t i = 0; i < metadata.count; ++i) {
+    const auto& [key, value] = metadata.fields[i];
+    const bool scalar = value.is(Kind::kString) || value.is(Kind::kNumber) || value.is(Kind::kBool);
+    if (key == "trace_uid" && value.is(Kind::kString)) named.uid = value.text;
+    else if (key == "trace_run_id" && value.is_integer()) named.uid = "run:" + std::string(value.text);
+    else if (key == "trace_run_ids" && value.is(Kind::kArray)) named.uid = run_uid(value);
+    else if (key == "software_versions" && value.is(Kind::kObject)) {
+      for (std::uint32_t k = 0; k < value.count; ++k) named.facts.emplace_back(value.fields[k].key, value.fields[k].value.text);
+    } else if (scalar) {
+      named.facts.emplace_back(key, value.text);
+    }
+  }
+  info.facts = named.facts;
+  if (!named.uid.empty()) {
+    named.format = "master";
+    sink.describe(named);
+  }
+}
+
+}  // namespace opwright::format

@@ -1,0 +1,40 @@
+// Who ran a configuration of a master file, in every form the eras had: `executions` (era 2), `source` and `machine_info`
+// (1b, 1c), `contexts` (1d).
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "format/trace_sink.h"
+
+namespace opwright::format {
+
+class Provenance {
+ public:
+  void clear();
+  // False when the field is none of ours.
+  bool take(std::string_view field, std::string_view json_text);
+  // Sightings of all fields taken; their texts live until clear().
+  Status read(std::vector<Sighting>& sightings);
+
+ private:
+  Status read_executions(std::vector<Sighting>& sightings);
+  Status read_contexts(std::vector<Sighting>& sightings);
+  Status read_lists(std::vector<Sighting>& sightings);
+  std::string_view keep(std::string text);
+  std::string_view keep_json(const json::Node& node);
+
+  std::string_view executions_, contexts_, source_, machine_;
+  json::Document document_;
+  json::Document second_;
+  std::deque<std::string> kept_;  // a deque: texts stay where they are
+  std::size_t used_ = 0;
+};
+
+// Facts of a master's metadata, and the traces it names.
+void read_metadata(const json::Node& metadata, TraceInfo& info, TraceSink& sink);
+
+}  // namespace opwright::format

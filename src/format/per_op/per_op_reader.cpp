@@ -1,0 +1,227 @@
+#include "format/per_op/per_op_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/input.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "format/per_op/convert.h"
+
+namespace opwright::format {
+namespace {
+
+namespace fs = std::filesystem;
+using json::Kind;
+using json::Node;
+
+struct RecordFile {
+  std::uint64_t number;
+  std::string name;
+};
+
+// "108_ttnn_to_dtype_20260228_132954_861394.json" -> 108
+bool record_number(std::string_view name, std::uint64_t& number) {
+  if (!name.ends_with(".json")) return false;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end != name.data() && *end == '_';
+}
+
+struct FolderListing {
+  std::vector<RecordFile> records;   // numeric order: the call sequence
+  std::vector<std::string> folders;  // sorted
+  std::size_t side_files = 0;
+};
+
+FolderListing list(const std::string& folder) {
+  FolderListing listing;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    std::string name = entry.path().filename().string();
+    std::uint64_t number = 0;
+    if (entry.is_directory(ignored)) listing.folders.push_back(std::move(name));
+    else if (record_number(name, number)) listing.records.push_back({number, std::move(name)});
+    else ++listing.side_files;
+  }
+  std::sort(listing.records.begin(), listing.records.end(), [](const RecordFile& a, const RecordFile& b) {
+    return a.number != b.number ? a.number < b.number : a.name < b.name;
+  });
+  std::sort(listing.folders.begin(), listing.folders.end());
+  return listing;
+}
+
+class FolderReader {
+ public:
+  FolderReader(const std::string& folder, const ReadOptions& options, TraceSink& sink)
+      : folder_(folder), options_(options), sink_(sink) {}
+
+  Status read() {
+    read_metadata();
+    OPWRIGHT_TRY(read_level(folder_));
+    TraceInfo info;
+    info.uid = uid_.empty() ? "content:" + to_hex(digest_.digest()) : uid_;
+    info.format = "per-op";
+    info.path = folder_;
+    info.facts = facts_;
+    return sink_.end_trace(info);
+  }
+
+  // A record given as text, without its folder.
+  Status read_record(std::string_view text, const std::string& path) {
+    digest_.add(text);
+    sink_.add_bytes(text.size());
+    const auto root = document_.parse(text);
+    if (!root) {
+      sink_.lose({"unreadable_file", path, root.error().offset, json::describe(text, root.error())});
+      return {};
+    }
+    const auto op = (*root)->string_field("operation_name");
+    if (!op) {
+      sink_.lose({"unknown_shape", path, 0, "no operation_name: not a per-op record"});
+      return {};
+    }
+    converted_ = {};
+    if (const std::string wrong = convert_record(**root, converted_); !wrong.empty()) {
+      sink_.lose({"unknown_shape", path, 0, wrong});
+      return {};
+    }
+    if ((*root)->find("return_value") != nullptr) sink_.leave_out("return values", 1);
+    if (converted_.tensors_with_values > 0) sink_.leave_out("tensor values", converted_.tensors_with_values);
+    Observed observed;
+    observed.kind = FormKind::kEra2;
+    observed.op = *op;
+    observed.arguments = converted_.arguments;
+    if (const auto hash = (*root)->string_field("sweep_source_hash")) observed.sweep_source_hash = *hash;
+    observed.path = path;
+    const std::string machine = merged_machine(machine_, converted_.mesh);
+    Sighting sighting;
+    sighting.source = source_;
+    sighting.machine = machine;
+    sighting.trace_uid = uid_;
+    sighting.count = 1;
+    observed.sightings.push_back(sighting);
+    return sink_.observe(observed);
+  }
+
+ private:
+  void read_metadata() {
+    source_ = fs::path(folder_).lexically_normal().filename().string();
+    if (source_.empty()) source_ = fs::path(folder_).lexically_normal().parent_path().filename().string();
+    const std::string path = folder_ + "/_trace_metadata.json";
+    std::string text;
+    if (!fs::exists(path) || !read_file(path, text)) return;
+    digest_.add(text);
+    const auto root = metadata_.parse(text);
+    if (!root || !(*root)->is(Kind::kObject)) {
+      sink_.lose({"unreadable_file", path, 0, text.empty() ? "empty file: a killed run leaves it so" : "not valid JSON"});
+      return;
+    }
+    const Node& node = **root;
+    if (const auto source = node.string_field("test_source")) source_ = *source;
+    if (const auto uid = node.string_field("trace_uid")) uid_ = *uid;
+    machine_ = node.find("machine_info");
+    for (std::uint32_t i = 0; i < node.count; ++i) {
+      const auto& [key, value] = node.fields[i];
+      if (key == "software_versions" && value.is(Kind::kObject)) {
+        for (std::uint32_t k = 0; k < value.count; ++k) facts_.emplace_back(value.fields[k].key, value.fields[k].value.text);
+      } else if (key != "trace_uid" && (value.is(Kind::kString) || value.is(Kind::kNumber))) {
+        facts_.emplace_back(key, value.text);
+      }
+    }
+    name_models(node);
+  }
+
+  // The demo whose path says nothing of the model: its environment does.
+  void name_models(const Node& node) {
+    if (source_.find("models/tt_transformers/demo/simple_text_demo.py") == std::string::npos) return;
+    for (const char* key : {"HF_MODEL", "LLAMA_DIR"}) {
+      const auto value = node.string_field(key);
+      if (value && source_.find(fmt::format("[{}:", key)) == std::string::npos) source_ += fmt::format(" [{}:{}]", key, *value);
+    }
+  }
+
+  Status read_level(const std::string& folder) {
+    const FolderListing listing = list(folder);
+    for (const RecordFile& record : listing.records) {
+      const std::string path = folder + "/" + record.name;
+      sink_.add_file();
+      if (const Status read = read_file(path, text_); !read) {
+        sink_.lose({"unreadable_file", path, 0, read.error().message});
+        continue;
+      }
+      OPWRIGHT_TRY(read_record(text_, path));
+    }
+    if (listing.side_files > 0) sink_.leave_out("side files", listing.side_files);
+    for (const std::string& name : listing.folders) OPWRIGHT_TRY(read_test(folder + "/" + name));
+    return {};
+  }
+
+  Status read_test(const std::string& folder) {
+    std::string text;
+    const std::string path = folder + "/_status.json";
+    if (!options_.include_failed && fs::exists(path) && read_file(path, text)) {
+      json::Document document;
+      const auto root = document.parse(text);
+      const auto status = root ? (*root)->string_field("status") : std::nullopt;
+      if (!status) {
+        sink_.lose({"unreadable_file", path, 0, "no status: whether the test passed is not known, its calls are left out"});
+        return {};
+      }
+      if (*status != "passed") {
+        sink_.leave_out(fmt::format("tests that {}", *status == "failed" ? "failed" : *status == "skipped" ? "were skipped" : "did not pass"), 1);
+        sink_.leave_out("calls of tests that did not pass", list(folder).records.size());
+        return {};
+      }
+    }
+    return read_level(folder);
+  }
+
+  const std::string& folder_;
+  const ReadOptions& options_;
+  TraceSink& sink_;
+  std::string source_, uid_;
+  const Node* machine_ = nullptr;
+  std::vector<std::pair<std::string, std::string>> facts_;
+  json::Document metadata_, document_;
+  ConvertedRecord converted_;
+  StreamHash digest_;
+  std::string text_;
+};
+
+}  // namespace
+
+bool is_per_op_folder(const std::string& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder + "/_trace_metadata.json", ignored)) return true;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    std::uint64_t number = 0;
+    if (!entry.is_directory(ignored) && record_number(entry.path().filename().string(), number)) return true;
+  }
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.is_directory(ignored) && fs::exists(entry.path() / "_status.json", ignored)) return true;
+  }
+  return false;
+}
+
+Status read_per_op_folder(const std::string& folder, const ReadOptions& options, TraceSink& sink) {
+  return FolderReader(folder, options, sink).read();
+}
+
+Status read_per_op_file(std::string_view text, const std::string& path, TraceSink& sink) {
+  static const std::string kNoFolder;
+  const ReadOptions options;
+  FolderReader reader(kNoFolder, options, sink);
+  OPWRIGHT_TRY(reader.read_record(text, path));
+  TraceInfo info;
+  info.uid = "content:" + to_hex(xxh128(text));
+  info.format = "per-op";
+  info.path = path;
+  return sink.end_trace(info);
+}
+
+}  // namespace opwright::format

@@ -1,0 +1,167 @@
+#include "format/read_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "base/input.h"
+#include "base/json.h"
+#include "format/graph/graph_reader.h"
+#include "format/jsonl/jsonl_reader.h"
+#include "format/master/master_reader.h"
+#include "format/per_op/per_op_reader.h"
+
+namespace opwright::format {
+namespace {
+
+namespace fs = std::filesystem;
+using json::Kind;
+using json::Node;
+
+constexpr std::size_t kPeek = 256 * 1024;
+constexpr std::size_t kMaxDocument = 0xFFFFFF00;  // the parser counts bytes with 32 bits
+
+constexpr std::string_view kSupported =
+    "opwright reads master JSON (both eras), per-op records and folders of them, op JSONL, and graph captures, plain, .gz or .zst";
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t')) ++at;
+  return at;
+}
+
+// The keys of the outermost object as far as `text` shows them; enough to tell the formats apart.
+std::vector<std::string> outer_keys(std::string_view text, std::size_t at) {
+  std::vector<std::string> keys;
+  int depth = 0;
+  bool key_next = false;
+  for (; at < text.size() && keys.size() < 32; ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      const std::size_t start = ++at;
+      while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+      if (at >= text.size()) break;
+      if (depth == 1 && key_next) keys.emplace_back(text.substr(start, at - start));
+      key_next = false;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+      key_next = c == '{' && depth == 1;
+    } else if (c == '}' || c == ']') {
+      if (--depth == 0) break;
+    } else if (c == ',') {
+      key_next = depth == 1;
+    }
+  }
+  return keys;
+}
+
+bool has(const std::vector<std::string>& keys, std::string_view key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+
+Error not_a_trace(const std::string& path, const std::string& seen) {
+  return {ErrorCode::kBadInput, fmt::format("{}: not a trace ({}); {}", path, seen, kSupported)};
+}
+
+// Documents that are small enough to be taken whole: graphs, reports, single records.
+Status read_document(std::string_view text, const std::string& path, TraceSink& sink) {
+  json::Document document;
+  const auto root = document.parse(text);
+  if (!root) return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path, json::describe(text, root.error())));
+  const Node& node = **root;
+  if (node.is(Kind::kObject) && node.find("graph") != nullptr) return read_graph(*node.find("graph"), text, path, sink);
+  if (node.is(Kind::kArray) && node.count > 0) {
+    if (node.items[0].find("node_type") != nullptr) return read_graph(node, text, path, sink);
+    if (node.items[0].find("name") != nullptr && node.items[0].find("arguments") != nullptr) return read_python_io(node, text, path, sink);
+  }
+  return fail(not_a_trace(path, "a JSON list of something else"));
+}
+
+Status read_one(const std::string& path, TraceSink& sink) {
+  OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
+  OPWRIGHT_TRY_ASSIGN(const std::string_view peeked, input.peek(kPeek));
+  const std::string shown = path == "-" ? "standard input" : path;
+  const std::size_t first = skip_space(peeked, 0);
+  if (first == peeked.size()) return fail(ErrorCode::kBadInput, fmt::format("{}: the file is empty; nothing to import", shown));
+  const char start = peeked[first];
+  if (start != '{' && start != '[') return fail(not_a_trace(shown, fmt::format("it begins with {:?}", std::string(peeked.substr(first, 12)))));
+  std::vector<std::string> keys;
+  if (start == '{') keys = outer_keys(peeked, first);
+  sink.add_file();
+  if (has(keys, "op_name")) return read_op_jsonl(input, shown, sink);
+
+  OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());
+  if (text.view().size() > kMaxDocument) return fail(ErrorCode::kUnsupported, fmt::format("{}: one JSON document of more than 4 GiB; split it by operation", shown));
+  if (has(keys, "operation_name")) return read_per_op_file(text.view(), shown, sink);
+  sink.add_bytes(text.view().size());
+  if (start == '[' || has(keys, "graph")) return read_document(text.view(), shown, sink);
+  if (has(keys, "operations") || has(keys, "content") || has(keys, "metadata")) return read_master(text.view(), shown, sink);
+  // The telling key may come late; the document decides.
+  json::Document document;
+  const auto root = document.parse(text.view());
+  if (!root) return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", shown, json::describe(text.view(), root.error())));
+  if ((*root)->find("operations") != nullptr || (*root)->find("content") != nullptr) return read_master(text.view(), shown, sink);
+  if ((*root)->find("graph") != nullptr) return read_document(text.view(), shown, sink);
+  std::string seen = "keys";
+  for (std::size_t i = 0; i < keys.size() && i < 6; ++i) seen += (i == 0 ? " " : ", ") + keys[i];
+  return fail(not_a_trace(shown, keys.empty() ? "an empty object" : seen));
+}
+
+bool may_be_trace(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.starts_with('_') || name.starts_with('.')) return false;
+  for (const std::string_view ending : {".json", ".jsonl", ".json.gz", ".jsonl.gz", ".json.zst", ".jsonl.zst"}) {
+    if (name.ends_with(ending)) return true;
+  }
+  return false;
+}
+
+// Reads without keeping: tells whether a document is whole before anything of it is taken.
+class NullSink final : public TraceSink {
+ public:
+  Status observe(const Observed&) override { return {}; }
+  void lose(const Loss&) override {}
+  void leave_out(std::string_view, std::size_t) override {}
+  void describe(const TraceInfo&) override {}
+  Status end_trace(const TraceInfo&) override { return {}; }
+  void add_bytes(std::size_t) override {}
+  void add_file() override {}
+};
+
+Status read_whole(const std::string& path, TraceSink& sink) {
+  if (path.find(".jsonl") == std::string::npos) {  // lines stand for themselves, documents do not
+    NullSink nowhere;
+    OPWRIGHT_TRY(read_one(path, nowhere));
+  }
+  return read_one(path, sink);
+}
+
+// In a folder a file that is no trace, or a damaged one, is counted and the rest is read.
+Status read_folder(const std::string& folder, const ReadOptions& options, TraceSink& sink) {
+  if (is_per_op_folder(folder)) return read_per_op_folder(folder, options, sink);
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) entries.push_back(entry.path());
+  if (error) return fail(ErrorCode::kIo, fmt::format("{}: cannot list the folder: {}", folder, error.message()));
+  std::sort(entries.begin(), entries.end());
+  for (const fs::path& path : entries) {
+    if (fs::is_directory(path, error)) {
+      OPWRIGHT_TRY(read_folder(path.string(), options, sink));
+    } else if (!may_be_trace(path)) {
+      sink.leave_out("files that are no traces", 1);
+    } else if (const Status read = read_whole(path.string(), sink); !read) {
+      if (read.error().code != ErrorCode::kBadInput && read.error().code != ErrorCode::kUnsupported) return read;
+      sink.lose({"unreadable_file", path.string(), 0, read.error().message});
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status read_trace(const std::string& path, const ReadOptions& options, TraceSink& sink) {
+  std::error_code error;
+  if (path != "-" && fs::is_directory(path, error)) return read_folder(path, options, sink);
+  return read_one(path, sink);
+}
+
+}  // namespace opwright::format

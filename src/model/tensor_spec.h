@@ -1,0 +1,100 @@
+// What a trace says about a tensor: shape, dtype, layout, and where it lies in memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/spelled.h"
+
+namespace opwright {
+
+class Value;
+
+enum class DType : std::uint8_t {
+  kAbsent, kBfloat16, kFloat32, kBfloat8B, kBfloat4B, kInt32, kUint32, kUint16, kUint8, kUnknown
+};
+enum class Layout : std::uint8_t { kAbsent, kTile, kRowMajor, kUnknown };
+enum class StorageType : std::uint8_t { kAbsent, kDevice, kHost, kUnknown };
+enum class MemoryLayout : std::uint8_t {
+  kAbsent, kInterleaved, kHeightSharded, kWidthSharded, kBlockSharded, kNdSharded, kUnknown
+};
+enum class BufferType : std::uint8_t { kAbsent, kDram, kL1, kSystemMemory, kL1Small, kTrace, kUnknown };
+enum class Orientation : std::uint8_t { kAbsent, kRowMajor, kColMajor, kUnknown };
+
+std::string_view name_of(DType value);         // "BFLOAT16"
+std::string_view name_of(Layout value);        // "TILE"
+std::string_view name_of(StorageType value);   // "DEVICE"
+std::string_view name_of(MemoryLayout value);  // "HEIGHT_SHARDED"
+std::string_view name_of(BufferType value);    // "DRAM"
+std::string_view name_of(Orientation value);   // "ROW_MAJOR"
+
+// Every spelling of real traces: `DataType::BFLOAT16`, `DataType.BFLOAT16`, `ttnn.bfloat16`, `BFLOAT16`, `bfloat16`,
+// `torch.bfloat16`; `Layout::TILE`, `ttnn.TILE_LAYOUT`, …; enum numbers where the library prints them.
+// A name outside the set becomes kUnknown with its text; an empty text is absent.
+Spelled<DType> parse_dtype(std::string_view text);
+Spelled<Layout> parse_layout(std::string_view text);
+Spelled<StorageType> parse_storage_type(std::string_view text);
+Spelled<MemoryLayout> parse_memory_layout(std::string_view text);
+Spelled<BufferType> parse_buffer_type(std::string_view text);
+Spelled<Orientation> parse_orientation(std::string_view text);
+
+struct CoreCoord {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  friend auto operator<=>(const CoreCoord&, const CoreCoord&) = default;
+};
+
+struct CoreRange {
+  CoreCoord start;
+  CoreCoord end;
+  friend auto operator<=>(const CoreRange&, const CoreRange&) = default;
+};
+
+using Shape = std::vector<std::int64_t>;
+
+struct ShardSpec {
+  std::vector<CoreRange> grid;  // the order matters for DRAM-sharded operators, so it is kept
+  Shape shape;
+  Spelled<Orientation> orientation;
+  std::string distribution;  // only of an ND shard spec: "ROUND_ROBIN_1D", "GRID_2D"
+  std::vector<std::pair<std::string, Value>> more;  // fields we have no word for
+};
+
+struct MemoryConfig {
+  Spelled<MemoryLayout> layout;
+  Spelled<BufferType> buffer;
+  std::optional<ShardSpec> shard;
+  std::optional<ShardSpec> nd_shard;
+  std::vector<std::pair<std::string, Value>> more;  // fields we have no word for, such as new allocation flags
+
+  bool sharded() const {
+    return layout.value != MemoryLayout::kInterleaved && layout.value != MemoryLayout::kAbsent;
+  }
+};
+
+// How a tensor is spread over a mesh of devices.
+struct Placement {
+  std::vector<std::string> dims;  // "Shard(2)", "Replicate"
+  Shape distribution;
+  Shape mesh;
+};
+
+struct TensorSpec {
+  std::string type;  // "" for a ttnn tensor, else the foreign type: "torch.Tensor"
+  Shape shape;
+  bool has_shape = false;
+  Spelled<DType> dtype;
+  Spelled<Layout> layout;
+  Spelled<StorageType> storage;
+  std::optional<MemoryConfig> memory;
+  std::optional<Placement> placement;
+  std::optional<Shape> device_shape;  // the shape on one device, where it differs
+  std::optional<Shape> tile;          // tile height and width, where the trace names them
+  std::vector<std::pair<std::string, Value>> more;  // fields we have no word for
+};
+
+}  // namespace opwright

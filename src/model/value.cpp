@@ -1,0 +1,222 @@
+#include "model/value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/json_write.h"
+
+namespace opwright {
+namespace {
+
+void append_int(std::string& out, std::int64_t value) {
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(digits, static_cast<std::size_t>(end - digits));
+}
+
+// Named members in the order of their names behind the positional ones: the order in a file says nothing.
+void append_fields(std::string& out, const Fields& fields) {
+  bool first = true;
+  const auto comma = [&] {
+    if (!first) out += ',';
+    first = false;
+  };
+  std::vector<const Fields::value_type*> named;
+  for (const auto& field : fields) {
+    if (!field.first.empty()) {
+      named.push_back(&field);
+      continue;
+    }
+    comma();
+    append_text(out, field.second);
+  }
+  std::stable_sort(named.begin(), named.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  for (const auto* field : named) {
+    comma();
+    out += field->first;
+    out += '=';
+    append_text(out, field->second);
+  }
+}
+
+void append_more(std::string& out, const Fields& more) {
+  if (more.empty()) return;
+  out += " {";
+  append_fields(out, more);
+  out += '}';
+}
+
+void append_grid(std::string& out, const std::vector<CoreRange>& grid) {
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    if (i > 0) out += '+';
+    out += '(';
+    append_int(out, grid[i].start.x);
+    out += ',';
+    append_int(out, grid[i].start.y);
+    out += ")-(";
+    append_int(out, grid[i].end.x);
+    out += ',';
+    append_int(out, grid[i].end.y);
+    out += ')';
+  }
+}
+
+void append_shard(std::string& out, std::string_view word, const ShardSpec& shard) {
+  out += ' ';
+  out += word;
+  out += ' ';
+  append_text(out, shard.shape);
+  out += " on ";
+  append_grid(out, shard.grid);
+  if (shard.orientation.present()) (out += ' ') += shard.orientation.name();
+  if (!shard.distribution.empty()) (out += ' ') += shard.distribution;
+  append_more(out, shard.more);
+}
+
+void append_memory(std::string& out, const MemoryConfig& config) {
+  out += "memory(";
+  out += config.buffer.name();
+  out += ' ';
+  out += config.layout.name();
+  if (config.shard) append_shard(out, "shard", *config.shard);
+  if (config.nd_shard) append_shard(out, "nd_shard", *config.nd_shard);
+  append_more(out, config.more);
+  out += ')';
+}
+
+void append_tensor(std::string& out, const TensorSpec& spec) {
+  out += spec.type.empty() ? std::string_view("tensor(") : std::string_view(spec.type);
+  if (!spec.type.empty()) out += '(';
+  if (spec.has_shape) append_text(out, spec.shape);
+  else out += "shape absent";
+  for (const std::string_view name : {spec.dtype.present() ? spec.dtype.name() : std::string_view(),
+                                      spec.layout.present() ? spec.layout.name() : std::string_view(),
+                                      spec.storage.present() ? spec.storage.name() : std::string_view()}) {
+    if (!name.empty()) (out += ' ') += name;
+  }
+  if (spec.memory) append_memory(out += ' ', *spec.memory);
+  if (spec.tile) append_text(out += " tile ", *spec.tile);
+  if (spec.device_shape) append_text(out += " on each device ", *spec.device_shape);
+  if (spec.placement) {
+    out += " placed [";
+    for (std::size_t i = 0; i < spec.placement->dims.size(); ++i) {
+      if (i > 0) out += ',';
+      out += spec.placement->dims[i];
+    }
+    append_text(out += "] over ", spec.placement->distribution);
+    append_text(out += " of mesh ", spec.placement->mesh);
+  }
+  append_more(out, spec.more);
+  out += ')';
+}
+
+}  // namespace
+
+Value Value::dict(Fields entries) { return Value(std::make_shared<const Dict>(Dict{std::move(entries)})); }
+Value Value::structure(std::string type, Fields fields) {
+  return Value(std::make_shared<const Struct>(Struct{std::move(type), std::move(fields)}));
+}
+Value Value::tensor(TensorSpec spec) { return Value(std::make_shared<const TensorSpec>(std::move(spec))); }
+Value Value::memory(MemoryConfig config) { return Value(std::make_shared<const MemoryConfig>(std::move(config))); }
+
+template <class T>
+static const T* pointed(const Value::Data& data) {
+  const auto* held = std::get_if<std::shared_ptr<const T>>(&data);
+  return held != nullptr ? held->get() : nullptr;
+}
+const Fields* Value::as_dict() const {
+  const Dict* dict = pointed<Dict>(data_);
+  return dict != nullptr ? &dict->entries : nullptr;
+}
+const Struct* Value::as_struct() const { return pointed<Struct>(data_); }
+const TensorSpec* Value::as_tensor() const { return pointed<TensorSpec>(data_); }
+const MemoryConfig* Value::as_memory() const { return pointed<MemoryConfig>(data_); }
+
+void append_text(std::string& out, const Shape& shape) {
+  out += '[';
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) out += ',';
+    append_int(out, shape[i]);
+  }
+  out += ']';
+}
+
+void append_text(std::string& out, const Value& value) {
+  std::visit(
+      Overloaded{[&](std::monostate) { out += "none"; }, [&](bool b) { out += b ? "true" : "false"; },
+                 [&](std::int64_t i) { append_int(out, i); }, [&](const BigInt& i) { out += i.digits; },
+                 [&](double d) {
+                   if (std::isnan(d)) out += "nan";
+                   else if (std::isinf(d)) out += d < 0 ? "-inf" : "inf";
+                   else json::append_float(out, d);
+                 },
+                 [&](const std::string& s) { json::append_quoted(out, s); },
+                 [&](const Enum& e) {
+                   if (!e.type.empty()) (out += e.type) += '.';
+                   out += e.name;
+                 },
+                 [&](const List& list) {
+                   out += '[';
+                   for (std::size_t i = 0; i < list.size(); ++i) {
+                     if (i > 0) out += ',';
+                     append_text(out, list[i]);
+                   }
+                   out += ']';
+                 },
+                 [&](const std::shared_ptr<const Dict>& dict) {
+                   std::vector<const Fields::value_type*> order;
+                   for (const auto& entry : dict->entries) order.push_back(&entry);
+                   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+                   out += '{';
+                   for (std::size_t i = 0; i < order.size(); ++i) {
+                     if (i > 0) out += ',';
+                     json::append_quoted(out, order[i]->first);
+                     out += ':';
+                     append_text(out, order[i]->second);
+                   }
+                   out += '}';
+                 },
+                 [&](const std::shared_ptr<const Struct>& s) {
+                   out += s->type;
+                   out += '(';
+                   append_fields(out, s->fields);
+                   out += ')';
+                 },
+                 [&](const Opaque& o) {
+                   out += "opaque(";
+                   out += o.type;
+                   out += ',';
+                   json::append_quoted(out, o.text);
+                   out += ')';
+                 },
+                 [&](const std::shared_ptr<const TensorSpec>& spec) { append_tensor(out, *spec); },
+                 [&](const std::shared_ptr<const MemoryConfig>& config) { append_memory(out, *config); }},
+      value.data());
+}
+
+std::string to_text(const Value& value) {
+  std::string text;
+  append_text(text, value);
+  return text;
+}
+std::string to_text(const Shape& shape) {
+  std::string text;
+  append_text(text, shape);
+  return text;
+}
+std::string to_text(const TensorSpec& spec) {
+  std::string text;
+  append_tensor(text, spec);
+  return text;
+}
+std::string to_text(const MemoryConfig& config) {
+  std::string text;
+  append_memory(text, config);
+  return text;
+}
+
+// One text means one value (see value.h), so equality is equality of texts.
+bool operator==(const Value& a, const Value& b) { return to_text(a) == to_text(b); }
+
+}  // namespace opwright

@@ -1,0 +1,158 @@
+#include "select/terms.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "select/evaluate.h"
+#include "select/test_subjects.h"
+
+namespace opwright::select {
+namespace {
+
+std::vector<Term> terms_of(const OpConfig& config) {
+  std::vector<Term> terms;
+  append_terms(config, terms);
+  return terms;
+}
+
+bool has(const std::vector<Term>& terms, std::string_view text) {
+  return std::binary_search(terms.begin(), terms.end(), xxh64(text));
+}
+
+std::vector<Term> required(std::string_view text) { return required_terms(*parse_selector(text)); }
+
+std::vector<Term> hashes(std::initializer_list<std::string_view> texts) {
+  std::vector<Term> terms;
+  for (const std::string_view text : texts) terms.push_back(xxh64(text));
+  std::sort(terms.begin(), terms.end());
+  return terms;
+}
+
+TEST(Terms, OfAConfiguration) {
+  const auto terms = terms_of(matmul_config());
+  EXPECT_TRUE(std::is_sorted(terms.begin(), terms.end()));
+  EXPECT_EQ(std::adjacent_find(terms.begin(), terms.end()), terms.end());
+  for (const std::string_view text : {"op:ttnn.matmul",
+                                      "op:matmul",
+                                      "dtype:BFLOAT8_B",
+                                      "dtype:BFLOAT16",
+                                      "layout:TILE",
+                                      "storage:DEVICE",
+                                      "rank:4",
+                                      "rank:2",
+                                      "shape:[1,1,12544,32]",
+                                      "shape:[32,64]",
+                                      "memory:HEIGHT_SHARDED",
+                                      "memory:INTERLEAVED",
+                                      "buffer:L1",
+                                      "buffer:DRAM",
+                                      "sharded",
+                                      "shard:[224,32]",
+                                      "shard:[448,64]",
+                                      "arg:dim",
+                                      "arg:dim=3",
+                                      "arg:arg2=7",
+                                      "arg:dtype=bfloat16",
+                                      "arg:dtype=datatype.bfloat16",
+                                      "arg:eps=1e-05",
+                                      "arg:mode=fast.path",
+                                      "arg:output_shape=[1,64]",
+                                      "arg:transpose_a=none",
+                                      "arg:transpose_b",
+                                      "arg:transpose_b=false",
+                                      "arg:memory_config",
+                                      "arg:input_tensor_a",
+                                      "arg:program_config",
+                                      "arg:callback=lambda"}) {
+    EXPECT_TRUE(has(terms, text)) << text;
+  }
+  for (const std::string_view text : {"op:ttnn", "rank:3", "arg:transpose_a", "dtype:FLOAT32", "storage:absent"}) {
+    EXPECT_FALSE(has(terms, text)) << text;
+  }
+}
+
+TEST(Terms, AreAppendedBehindWhatIsThere) {
+  std::vector<Term> out{9, 5};
+  append_terms(matmul_config(), out);
+  EXPECT_EQ(out[0], 9u);
+  EXPECT_EQ(out[1], 5u);
+  EXPECT_EQ(std::vector<Term>(out.begin() + 2, out.end()), terms_of(matmul_config()));
+}
+
+TEST(Terms, OfUncommonTensors) {
+  OpConfig config;
+  config.op = "a.b.c";
+  config.args.push_back(
+      {"a", Value::tensor(tensor(Shape(40, -9223372036854775807 - 1), "FLOAT8", "TILE", interleaved_memory("L1")))});
+  const auto terms = terms_of(config);
+  EXPECT_TRUE(has(terms, "rank:40"));
+  EXPECT_TRUE(has(terms, "dtype:FLOAT8"));
+  EXPECT_TRUE(has(terms, "shape:" + opwright::to_text(Shape(40, -9223372036854775807 - 1))));
+  EXPECT_TRUE(has(terms, "op:b.c"));
+}
+
+TEST(Terms, ASelectorRequiresWhatItsAndsSay) {
+  EXPECT_EQ(required("op=ttnn::Add"), hashes({"op:ttnn.add"}));
+  EXPECT_EQ(required("op=add and dtype=bfloat16 and not sharded and rank>=3"), hashes({"op:add", "dtype:BFLOAT16"}));
+  EXPECT_EQ(required("in1.dtype=UINT8 and sharded"), hashes({"dtype:UINT8", "sharded"}));
+  EXPECT_EQ(required("shape=[1,2]"), hashes({"shape:[1,2]"}));
+  EXPECT_EQ(required("shape=[1,*]"), hashes({"rank:2"}));
+  EXPECT_EQ(required("shape in ([1,*], [*,3])"), hashes({"rank:2"}));
+  EXPECT_EQ(required("shard=[8,8] and layout=tile and storage=host and memory=interleaved and buffer=l1 and rank=3"),
+            hashes({"shard:[8,8]", "layout:TILE", "storage:HOST", "memory:INTERLEAVED", "buffer:L1", "rank:3"}));
+  EXPECT_EQ(required("arg.dim=3 and arg.x~y"), hashes({"arg:dim=3", "arg:x"}));
+  EXPECT_EQ(required("arg.dim=none"), hashes({"arg:dim=none"}));
+  EXPECT_EQ(required("arg.dim in (1,2)"), hashes({}));
+  EXPECT_EQ(required("arg.a.b in (1,2)"), hashes({"arg:a"}));
+  EXPECT_EQ(required("arg.a=[1,2]"), hashes({"arg:a=[1,2]"}));
+  EXPECT_EQ(required("arg.a=[1,*]"), hashes({"arg:a"}));
+  EXPECT_EQ(required("arg.a>2 and arg.b"), hashes({"arg:a", "arg:b"}));
+  EXPECT_EQ(required("op=add and dtype=uint8 or op=add and rank=2"), hashes({"op:add"}));
+  for (const std::string_view text :
+       {"", "op!=add", "op~add", "op=add or op=mul", "not op=add", "shape=[...,1]", "shard=[1,*]", "dim[0]=1",
+        "model=llama", "calls>1", "key=12", "convention=cpp", "tensors=2"}) {
+    EXPECT_TRUE(required(text).empty()) << text;
+  }
+}
+
+// The law of a pre-filter: what matches is never excluded.
+TEST(Terms, EveryMatchHasAllRequiredTerms) {
+  RandomConfigs configs(4);
+  RandomSelectors selectors(5);
+  struct Known {
+    OpConfig config;
+    std::vector<Term> terms;
+  };
+  std::vector<Known> known;
+  for (int i = 0; i < 300; ++i) {
+    OpConfig config = configs.config();
+    auto terms = terms_of(config);
+    known.push_back({std::move(config), std::move(terms)});
+  }
+  std::size_t narrowing_matches = 0, excluded = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string text = selectors.text();
+    const auto selector = parse_selector(text);
+    ASSERT_TRUE(selector) << text;
+    const auto wanted = required_terms(*selector);
+    ASSERT_TRUE(std::is_sorted(wanted.begin(), wanted.end()));
+    if (wanted.empty()) continue;
+    for (const Known& one : known) {
+      const bool possible = std::includes(one.terms.begin(), one.terms.end(), wanted.begin(), wanted.end());
+      const bool match = matches(*selector, Subject{one.config});
+      std::string arguments;
+      if (match && !possible)
+        for (const Argument& a : one.config.args) arguments += "\n  " + a.name + "=" + to_text(a.value);
+      ASSERT_TRUE(possible || !match) << text << arguments;
+      narrowing_matches += match ? 1 : 0;
+      excluded += possible ? 0 : 1;
+    }
+  }
+  EXPECT_GT(narrowing_matches, 1000u);  // else the law was tested on nothing
+  EXPECT_GT(excluded, 100000u);
+}
+
+}  // namespace
+}  // namespace opwright::select

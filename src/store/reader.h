@@ -1,0 +1,90 @@
+// The asking side of a store. Opens it read-only; sees one consistent state.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/observed.h"
+#include "model/op_config.h"
+#include "store/pack.h"
+#include "store/sql.h"
+
+namespace opwright::store {
+
+struct OperationRow {
+  std::string name;
+  std::int64_t configurations = 0;
+  std::int64_t calls = 0;      // a configuration whose trace does not count calls stands for one
+  std::int64_t uncounted = 0;  // how many of the calls stand so
+  std::int64_t sources = 0;
+};
+
+struct ConfigRow {
+  ConfigId id;
+  std::string op;
+  Convention convention = Convention::kPython;
+  ConfigKey key{};
+};
+
+struct FormRow {
+  FormId id;
+  ConfigId configuration;
+  FormKind kind = FormKind::kEra2;
+  std::string op;
+  std::string config_hash, sweep_source_hash;
+  std::string text;
+};
+
+struct OccurrenceRow {
+  FormId form;
+  std::string source, model, hf_model;
+  std::string machine, machine_label;
+  std::string trace_uid;
+  std::string extra;
+  std::int64_t count = kUncounted;
+};
+
+struct TraceRow {
+  std::string uid, format, facts;
+};
+
+struct Totals {
+  std::int64_t operations = 0, configurations = 0, forms = 0, calls = 0, uncounted = 0, sources = 0, machines = 0, traces = 0, bytes = 0;
+  int schema = 0;
+};
+
+class Reader {
+ public:
+  static Result<Reader> open(const std::string& path, int wait_ms);
+
+  Result<Totals> totals();
+  Result<std::vector<OperationRow>> operations();
+  Result<std::vector<std::string>> operation_names();
+  // Configurations that have all `terms`, by id; all of them when there are none.
+  Result<std::vector<ConfigId>> candidates(std::span<const std::uint64_t> terms);
+  Result<ConfigRow> configuration(ConfigId id);
+  // Ordered by fingerprint, so that the first one does not depend on who was imported first.
+  Result<std::vector<FormRow>> forms(ConfigId id);
+  Result<std::vector<OccurrenceRow>> occurrences(ConfigId id);
+  Result<std::vector<TraceRow>> traces();
+  // text -> number of configurations seen there
+  Result<std::vector<std::pair<std::string, std::int64_t>>> sources();
+  Result<std::vector<std::pair<std::string, std::int64_t>>> machines();
+
+ private:
+  explicit Reader(Database database) : database_(std::move(database)) {}
+  Result<const Unpacked*> opened_pack(std::int64_t id);
+  Result<std::vector<std::pair<std::string, std::int64_t>>> pairs(std::string_view sql);
+
+  Database database_;
+  Statement find_configuration_, find_forms_, find_occurrences_, find_pack_;
+  std::map<std::int64_t, Unpacked> packs_;  // a few, last used
+};
+
+}  // namespace opwright::store

@@ -1,0 +1,118 @@
+#include "store/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace opwright::store {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x6f707772;  // "opwr": marks the file as ours
+
+// One entry a released schema; never changed afterwards, only followed by another.
+constexpr std::array<const char*, kSchemaVersion> kMigrations{R"sql(
+CREATE TABLE operation (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE                          -- dots: ttnn.add
+);
+CREATE TABLE configuration (                         -- one distinct operator call
+  id INTEGER PRIMARY KEY,
+  operation_id INTEGER NOT NULL REFERENCES operation(id),
+  convention INTEGER NOT NULL,                       -- 1 python, 2 cpp
+  key BLOB NOT NULL UNIQUE                           -- SHA-256 of the canonical text
+);
+CREATE INDEX configuration_by_operation ON configuration(operation_id);
+CREATE TABLE pack (                                  -- argument texts of up to 64 forms, zstd
+  id INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
+);
+CREATE TABLE form (                                  -- a way some trace spelled a configuration, kept to the letter
+  id INTEGER PRIMARY KEY,
+  fingerprint BLOB NOT NULL UNIQUE,                  -- XXH3-128 of kind, op, text and foreign hashes
+  configuration_id INTEGER NOT NULL REFERENCES configuration(id),
+  kind INTEGER NOT NULL,
+  op TEXT NOT NULL,                                  -- as spelled: ttnn::add
+  config_hash TEXT,                                  -- as the file had it
+  sweep_source_hash TEXT,
+  pack_id INTEGER NOT NULL REFERENCES pack(id),
+  slot INTEGER NOT NULL,
+  unparsed INTEGER NOT NULL                          -- texts inside that no grammar reads
+);
+CREATE INDEX form_by_configuration ON form(configuration_id);
+CREATE TABLE source (                                -- the test or script that ran; id 0: not known
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE,
+  path TEXT NOT NULL,
+  hf_model TEXT,
+  model TEXT NOT NULL                                -- short name
+);
+CREATE TABLE machine (                               -- machine_info as traced; id 0: not known
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE,                         -- JSON, keys sorted
+  label TEXT NOT NULL                                -- Wormhole n300 x1
+);
+CREATE TABLE trace (
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,                          -- of the trace, else content:<digest>
+  format TEXT NOT NULL,
+  facts TEXT NOT NULL                                -- JSON: pytest_args, tt_kmd, timestamp, …
+);
+CREATE TABLE occurrence (
+  form_id INTEGER NOT NULL REFERENCES form(id),
+  source_id INTEGER NOT NULL REFERENCES source(id),
+  machine_id INTEGER NOT NULL REFERENCES machine(id),
+  trace_id INTEGER NOT NULL REFERENCES trace(id),
+  count INTEGER,                                     -- calls; NULL: the trace does not say
+  extra TEXT,                                        -- other fields of the execution, JSON
+  PRIMARY KEY (form_id, source_id, machine_id, trace_id)
+) WITHOUT ROWID;
+CREATE TABLE posting (                               -- inverted index: narrows a selector, decides nothing
+  term INTEGER NOT NULL,
+  configuration_id INTEGER NOT NULL,
+  PRIMARY KEY (term, configuration_id)
+) WITHOUT ROWID;
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO source VALUES (0, '', '', NULL, 'unknown');
+INSERT INTO machine VALUES (0, '', 'unknown');
+)sql"};
+
+Result<std::int64_t> version_of(Database& database) {
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t version, database.query_integer("PRAGMA user_version"));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t application, database.query_integer("PRAGMA application_id"));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));
+  if (application != kApplicationId && tables > 0) {
+    return fail(ErrorCode::kBadInput, fmt::format("{}: an SQLite database, but not an opwright store; nothing was changed, name another file with --store", database.path()));
+  }
+  if (version > kSchemaVersion) {
+    return fail(ErrorCode::kUnsupported, fmt::format("{}: store schema {}, this build knows up to {}; use a newer opwright (nothing was changed)", database.path(), version, kSchemaVersion));
+  }
+  return tables == 0 ? 0 : version;
+}
+
+}  // namespace
+
+Status check_version(Database& database) {
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t version, version_of(database));
+  if (version == 0) return fail(ErrorCode::kNotFound, fmt::format("{}: the store is empty; import a trace first: opwright import PATH", database.path()));
+  if (version < kSchemaVersion) {
+    return fail(ErrorCode::kUnsupported, fmt::format("{}: store schema {} is older than this build's {}; any import brings it up to date", database.path(), version, kSchemaVersion));
+  }
+  return {};
+}
+
+Status migrate(Database& database) {
+  OPWRIGHT_TRY_ASSIGN(std::int64_t version, version_of(database));
+  if (version == kSchemaVersion) return {};
+  OPWRIGHT_TRY(database.execute("BEGIN IMMEDIATE"));
+  const auto upgrade = [&]() -> Status {
+    OPWRIGHT_TRY_ASSIGN(version, version_of(database));  // another process may have been first
+    for (; version < kSchemaVersion; ++version) OPWRIGHT_TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
+    OPWRIGHT_TRY(database.execute(fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
+    return database.execute("COMMIT");
+  };
+  Status done = upgrade();
+  if (!done) (void)database.execute("ROLLBACK");
+  return done;
+}
+
+}  // namespace opwright::store

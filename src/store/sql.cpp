@@ -1,0 +1,120 @@
+#include "store/sql.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace opwright::store {
+namespace {
+
+Error error_of(sqlite3* handle, std::string_view path, int code) {
+  const char* message = sqlite3_errmsg(handle);
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {ErrorCode::kLocked, fmt::format("{}: the store is locked by another process; try again when it is done, or wait longer with --wait SECONDS", path)};
+    case SQLITE_FULL:
+      return {ErrorCode::kIo, fmt::format("{}: the disk is full ({}); nothing was changed, free some space and run the command again", path, message)};
+    case SQLITE_READONLY:
+      return {ErrorCode::kIo, fmt::format("{}: the store is read-only ({}); give write permission or name another with --store", path, message)};
+    case SQLITE_NOTADB:
+      return {ErrorCode::kBadInput, fmt::format("{}: not an opwright store; nothing was changed, name another file with --store", path)};
+    case SQLITE_CORRUPT:
+      return {ErrorCode::kBadInput, fmt::format("{}: the store is damaged ({}); nothing was changed, restore a copy or import the traces into a new store", path, message)};
+    case SQLITE_CANTOPEN:
+      return {ErrorCode::kIo, fmt::format("{}: cannot open the store ({}); does the folder exist and is it writable?", path, message)};
+    case SQLITE_IOERR:
+      return {ErrorCode::kIo, fmt::format("{}: reading or writing the store failed ({}; disk full or file size limit?); nothing was changed", path, message)};
+    default: return {ErrorCode::kIo, fmt::format("{}: store error {}: {}", path, code, message)};
+  }
+}
+
+std::string_view path_of(sqlite3_stmt* statement) {
+  const char* name = sqlite3_db_filename(sqlite3_db_handle(statement), "main");
+  return name != nullptr ? name : "";
+}
+
+}  // namespace
+
+Statement::~Statement() { sqlite3_finalize(handle_); }
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  sqlite3_bind_int64(handle_, index, value);
+  return *this;
+}
+Statement& Statement::bind(int index, std::string_view text) {
+  sqlite3_bind_text64(handle_, index, text.data() != nullptr ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  return *this;
+}
+Statement& Statement::bind_blob(int index, std::string_view bytes) {
+  sqlite3_bind_blob64(handle_, index, bytes.data(), bytes.size(), SQLITE_STATIC);
+  return *this;
+}
+Statement& Statement::bind_null(int index) {
+  sqlite3_bind_null(handle_, index);
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  const int code = sqlite3_step(handle_);
+  if (code == SQLITE_ROW) return true;
+  const Error error = code == SQLITE_DONE ? Error{} : error_of(sqlite3_db_handle(handle_), path_of(handle_), code);
+  sqlite3_reset(handle_);
+  if (code == SQLITE_DONE) return false;
+  return fail(error);
+}
+
+Status Statement::run() {
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool row, step());
+    if (!row) return {};
+  }
+}
+
+void Statement::reset() { sqlite3_reset(handle_); }
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_, column); }
+std::string_view Statement::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));
+  return {data != nullptr ? data : "", static_cast<std::size_t>(sqlite3_column_bytes(handle_, column))};
+}
+std::string_view Statement::blob(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(handle_, column));
+  return {data != nullptr ? data : "", static_cast<std::size_t>(sqlite3_column_bytes(handle_, column))};
+}
+bool Statement::is_null(int column) const { return sqlite3_column_type(handle_, column) == SQLITE_NULL; }
+
+Result<Database> Database::open(const std::string& path, Mode mode, int wait_ms) {
+  sqlite3* handle = nullptr;
+  const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(handle, path);
+  if (code != SQLITE_OK) return fail(error_of(handle, path, code));
+  sqlite3_busy_timeout(handle, wait_ms);
+  sqlite3_extended_result_codes(handle, 1);
+  return database;
+}
+
+Database::~Database() { sqlite3_close_v2(handle_); }
+
+Status Database::execute(const std::string& sql) {
+  const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return fail(error_of(handle_, path_, code));
+  return {};
+}
+
+Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (code != SQLITE_OK) return fail(error_of(handle_, path_, code));
+  return Statement(statement);
+}
+
+Result<std::int64_t> Database::query_integer(std::string_view sql) {
+  OPWRIGHT_TRY_ASSIGN(Statement statement, prepare(sql));
+  OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
+  return row ? statement.integer(0) : 0;
+}
+
+std::int64_t Database::changes() const { return sqlite3_changes64(handle_); }
+
+}  // namespace opwright::store

@@ -1,0 +1,74 @@
+// A thin owner over SQLite's C interface: every failure becomes an Error that says which file and what to do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace opwright::store {
+
+class Statement {
+ public:
+  Statement() = default;
+  Statement(Statement&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Statement& operator=(Statement&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Statement();
+
+  // Parameters count from 1. Texts and blobs must live until the statement has run.
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, std::string_view text);
+  Statement& bind_blob(int index, std::string_view bytes);
+  Statement& bind_null(int index);
+
+  // The next row: true; the end: false (the statement can then be bound and run again).
+  Result<bool> step();
+  // Runs to the end, ignoring rows.
+  Status run();
+  void reset();
+
+  std::int64_t integer(int column) const;
+  std::string_view text(int column) const;
+  std::string_view blob(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  friend class Database;
+  explicit Statement(sqlite3_stmt* handle) : handle_(handle) {}
+  sqlite3_stmt* handle_ = nullptr;
+};
+
+class Database {
+ public:
+  enum class Mode { kRead, kWrite };
+  static Result<Database> open(const std::string& path, Mode mode, int wait_ms);
+  Database(Database&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+  Database& operator=(Database&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~Database();
+
+  Status execute(const std::string& sql);
+  Result<Statement> prepare(std::string_view sql);
+  Result<std::int64_t> query_integer(std::string_view sql);
+  const std::string& path() const { return path_; }
+  std::int64_t changes() const;
+
+ private:
+  Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  sqlite3* handle_ = nullptr;
+  std::string path_;
+};
+
+}  // namespace opwright::store

@@ -1,0 +1,222 @@
+#include "store/writer.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "store/pack.h"
+#include "store/schema.h"
+
+namespace opwright::store {
+namespace {
+
+std::string_view bytes_of(const ConfigKey& key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
+
+struct FingerprintBytes {
+  char bytes[16];
+  explicit FingerprintBytes(const Hash128& hash) {
+    std::memcpy(bytes, &hash.high, 8);
+    std::memcpy(bytes + 8, &hash.low, 8);
+  }
+  std::string_view view() const { return {bytes, sizeof bytes}; }
+};
+
+void bind_optional(Statement& statement, int index, std::string_view text) {
+  if (text.empty()) statement.bind_null(index);
+  else statement.bind(index, text);
+}
+
+}  // namespace
+
+Result<Writer> Writer::begin(const std::string& path, int wait_ms) {
+  OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kWrite, wait_ms));
+  Writer writer(std::move(database));
+  Database& db = writer.database_;
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, db.query_integer("SELECT count(*) FROM sqlite_master"));
+  if (tables == 0) OPWRIGHT_TRY(db.execute("PRAGMA page_size = 8192"));
+  OPWRIGHT_TRY(migrate(db));
+  OPWRIGHT_TRY(db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+                          "PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"));
+  OPWRIGHT_TRY(db.execute("BEGIN IMMEDIATE"));
+  writer.open_ = true;
+  OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM configuration"));
+  OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM form"));
+  OPWRIGHT_TRY(writer.prepare());
+  return writer;
+}
+
+Writer::Writer(Writer&& other) noexcept
+    : database_(std::move(other.database_)),
+      open_(std::exchange(other.open_, false)),
+      next_configuration_(other.next_configuration_),
+      next_form_(other.next_form_),
+      operations_(std::move(other.operations_)),
+      statements_(std::move(other.statements_)) {}
+
+Writer::~Writer() {
+  if (open_) (void)database_.execute("ROLLBACK");
+}
+
+Status Writer::prepare() {
+  const auto make = [&](Statement& statement, std::string_view sql) -> Status {
+    OPWRIGHT_TRY_ASSIGN(statement, database_.prepare(sql));
+    return {};
+  };
+  OPWRIGHT_TRY(make(statements_.add_configuration, "INSERT INTO configuration(id, operation_id, convention, key) VALUES (?, ?, ?, ?)"));
+  OPWRIGHT_TRY(make(statements_.add_pack, "INSERT INTO pack(data) VALUES (?) RETURNING id"));
+  OPWRIGHT_TRY(make(statements_.add_form,
+                    "INSERT INTO form(id, fingerprint, configuration_id, kind, op, config_hash, sweep_source_hash, pack_id, slot, unparsed)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  OPWRIGHT_TRY(make(statements_.add_posting, "INSERT OR IGNORE INTO posting(term, configuration_id) VALUES (?, ?)"));
+  OPWRIGHT_TRY(make(statements_.add_occurrence,
+                    "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, count, extra) VALUES (?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET count = excluded.count WHERE excluded.count > coalesce(count, 0)"));
+  OPWRIGHT_TRY(make(statements_.find_operation, "SELECT id FROM operation WHERE name = ?"));
+  OPWRIGHT_TRY(make(statements_.add_operation, "INSERT INTO operation(name) VALUES (?) RETURNING id"));
+  OPWRIGHT_TRY(make(statements_.find_source, "SELECT id FROM source WHERE text = ?"));
+  OPWRIGHT_TRY(make(statements_.add_source, "INSERT INTO source(text, path, hf_model, model) VALUES (?, ?, ?, ?) RETURNING id"));
+  OPWRIGHT_TRY(make(statements_.find_machine, "SELECT id FROM machine WHERE text = ?"));
+  OPWRIGHT_TRY(make(statements_.add_machine, "INSERT INTO machine(text, label) VALUES (?, ?) RETURNING id"));
+  OPWRIGHT_TRY(make(statements_.find_trace, "SELECT id FROM trace WHERE uid = ?"));
+  // What two files say about one trace is united; of two different answers the smaller text stays, whatever the order.
+  return make(statements_.add_trace,
+              "INSERT INTO trace(uid, format, facts) VALUES (?, ?, ?) ON CONFLICT(uid) DO UPDATE SET"
+              " facts = json_patch(max(facts, excluded.facts), min(facts, excluded.facts)), format = min(format, excluded.format)"
+              " RETURNING id");
+}
+
+Status Writer::write(Batch batch) {
+  for (const NewConfiguration& row : batch.configurations) {
+    OPWRIGHT_TRY_ASSIGN(const OperationId op, operation(row.op));
+    statements_.add_configuration.bind(1, row.id.value).bind(2, op.value).bind(3, static_cast<int>(row.convention)).bind_blob(4, bytes_of(row.key));
+    OPWRIGHT_TRY(statements_.add_configuration.run());
+  }
+  std::vector<std::string_view> texts;
+  for (std::size_t from = 0; from < batch.forms.size(); from += kFormsPerPack) {
+    const std::size_t to = std::min(from + kFormsPerPack, batch.forms.size());
+    texts.clear();
+    for (std::size_t i = from; i < to; ++i) texts.push_back(batch.forms[i].text);
+    const std::string packed = pack(texts);
+    statements_.add_pack.bind_blob(1, packed);
+    OPWRIGHT_TRY_ASSIGN(const bool row, statements_.add_pack.step());
+    const std::int64_t pack_id = row ? statements_.add_pack.integer(0) : 0;
+    OPWRIGHT_TRY(statements_.add_pack.run());
+    for (std::size_t i = from; i < to; ++i) {
+      const NewForm& form = batch.forms[i];
+      const FingerprintBytes fingerprint(form.fingerprint);
+      statements_.add_form.bind(1, form.id.value).bind_blob(2, fingerprint.view()).bind(3, form.configuration.value).bind(4, static_cast<int>(form.kind)).bind(5, form.op);
+      bind_optional(statements_.add_form, 6, form.config_hash);
+      bind_optional(statements_.add_form, 7, form.sweep_source_hash);
+      statements_.add_form.bind(8, pack_id).bind(9, static_cast<std::int64_t>(i - from)).bind(10, form.unparsed);
+      OPWRIGHT_TRY(statements_.add_form.run());
+    }
+  }
+  // Sorted, the tree is written from left to right instead of at random places.
+  std::sort(batch.postings.begin(), batch.postings.end(), [](const Posting& a, const Posting& b) {
+    const auto left = static_cast<std::int64_t>(a.term), right = static_cast<std::int64_t>(b.term);
+    return left != right ? left < right : a.configuration < b.configuration;
+  });
+  for (const Posting& row : batch.postings) {
+    statements_.add_posting.bind(1, static_cast<std::int64_t>(row.term)).bind(2, row.configuration.value);
+    OPWRIGHT_TRY(statements_.add_posting.run());
+  }
+  return {};
+}
+
+Status Writer::add_occurrences(const std::vector<NewOccurrence>& occurrences) {
+  for (const NewOccurrence& row : occurrences) {
+    statements_.add_occurrence.bind(1, row.form.value).bind(2, row.source.value).bind(3, row.machine.value).bind(4, row.trace.value);
+    if (row.count == kUncounted) statements_.add_occurrence.bind_null(5);
+    else statements_.add_occurrence.bind(5, row.count);
+    bind_optional(statements_.add_occurrence, 6, row.extra);
+    OPWRIGHT_TRY(statements_.add_occurrence.run());
+  }
+  return {};
+}
+
+Result<std::int64_t> Writer::intern(Statement& find, Statement& add, std::string_view name) {
+  find.bind(1, name);
+  OPWRIGHT_TRY_ASSIGN(const bool known, find.step());
+  if (known) {
+    const std::int64_t id = find.integer(0);
+    find.reset();
+    return id;
+  }
+  add.bind(1, name);
+  OPWRIGHT_TRY_ASSIGN(const bool row, add.step());
+  const std::int64_t id = row ? add.integer(0) : 0;
+  OPWRIGHT_TRY(add.run());
+  return id;
+}
+
+Result<OperationId> Writer::operation(const std::string& name) {
+  if (const auto known = operations_.find(name); known != operations_.end()) return known->second;
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t id, intern(statements_.find_operation, statements_.add_operation, name));
+  return operations_[name] = OperationId{id};
+}
+
+Result<SourceId> Writer::source(const SourceFacts& facts) {
+  if (facts.text.empty()) return SourceId{0};
+  statements_.add_source.bind(2, facts.path).bind(4, facts.model);
+  bind_optional(statements_.add_source, 3, facts.hf_model);
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t id, intern(statements_.find_source, statements_.add_source, facts.text));
+  return SourceId{id};
+}
+
+Result<MachineId> Writer::machine(std::string_view text, std::string_view label) {
+  if (text.empty()) return MachineId{0};
+  statements_.add_machine.bind(2, label);
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t id, intern(statements_.find_machine, statements_.add_machine, text));
+  return MachineId{id};
+}
+
+Result<TraceId> Writer::trace(std::string_view uid, std::string_view format, std::string_view facts) {
+  statements_.add_trace.bind(1, uid).bind(2, format).bind(3, facts);
+  OPWRIGHT_TRY_ASSIGN(const bool row, statements_.add_trace.step());
+  const std::int64_t id = row ? statements_.add_trace.integer(0) : 0;
+  OPWRIGHT_TRY(statements_.add_trace.run());
+  return TraceId{id};
+}
+
+Status Writer::commit() {
+  OPWRIGHT_TRY(database_.execute("COMMIT"));
+  open_ = false;
+  return {};
+}
+
+Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));
+  if (tables == 0) return std::nullopt;
+  OPWRIGHT_TRY(check_version(database));
+  Lookup lookup(std::move(database));
+  OPWRIGHT_TRY_ASSIGN(lookup.find_form_, lookup.database_.prepare("SELECT id, configuration_id, unparsed FROM form WHERE fingerprint = ?"));
+  OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_, lookup.database_.prepare("SELECT id FROM configuration WHERE key = ?"));
+  OPWRIGHT_TRY(lookup.database_.execute("BEGIN"));
+  return lookup;
+}
+
+Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& hash) {
+  const FingerprintBytes fingerprint(hash);
+  find_form_.bind_blob(1, fingerprint.view());
+  OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
+  if (!row) return std::nullopt;
+  const Form form{{find_form_.integer(0)}, {find_form_.integer(1)}, find_form_.integer(2)};
+  find_form_.reset();
+  return form;
+}
+
+Result<std::optional<ConfigId>> Lookup::configuration(const ConfigKey& key) {
+  find_configuration_.bind_blob(1, bytes_of(key));
+  OPWRIGHT_TRY_ASSIGN(const bool row, find_configuration_.step());
+  if (!row) return std::nullopt;
+  const ConfigId id{find_configuration_.integer(0)};
+  find_configuration_.reset();
+  return id;
+}
+
+}  // namespace opwright::store

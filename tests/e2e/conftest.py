@@ -1,0 +1,85 @@
+"""Fixtures of the end-to-end tests. Run them with `./x test`; a test marked `slow` runs with `./x test --slow` only."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import support
+
+NO_REAL_DATA = "real data not present"
+
+
+class Opwright:
+    """Runs the program in a folder of its own and hands back what it printed.
+
+    result = opwright("import", trace, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    """
+
+    def __init__(self, program: Path, folder: Path):
+        self.program = program
+        self.folder = folder
+
+    def __call__(
+        self, *arguments: object, cwd: Path | None = None, env: dict[str, object] | None = None, input: str = ""
+    ) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [str(self.program), *map(str, arguments)],
+            cwd=cwd or self.folder,
+            env=support.command_env(self.folder, **(env or {})),
+            input=input,
+            capture_output=True,
+            encoding="utf-8",
+            errors="backslashreplace",
+            timeout=support.COMMAND_TIMEOUT_S,
+        )
+
+
+@pytest.fixture(scope="session")
+def opwright_program() -> Path:
+    return support.find_opwright()
+
+
+@pytest.fixture(scope="session")
+def opwright_path(opwright_program: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PATH on which `opwright` is the program under test."""
+    folder = tmp_path_factory.mktemp("bin")
+    (folder / "opwright").symlink_to(opwright_program)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.fixture
+def opwright(opwright_program: Path, tmp_path: Path) -> Opwright:
+    return Opwright(opwright_program, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real traces, which lies outside the repository: $OPWRIGHT_REAL_DATA, else ../shared/data."""
+    named = os.environ.get("OPWRIGHT_REAL_DATA")
+    folder = Path(named) if named else support.REPO.parent / "shared" / "data"
+    if named and not folder.is_dir():
+        pytest.fail(f"OPWRIGHT_REAL_DATA={named} is not a folder")
+    if not folder.is_dir():
+        pytest.skip(NO_REAL_DATA)
+    return folder
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes minutes; runs with ./x test --slow only")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("OPWRIGHT_SLOW"):
+        return
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: runs with ./x test --slow"))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(isinstance(report.longrepr, tuple) and NO_REAL_DATA in report.longrepr[2] for report in skipped)
+    if count:
+        terminalreporter.write_line(f"{NO_REAL_DATA}, {count} tests skipped")
