@@ -50,7 +50,7 @@ std::string human(const ImportReport& report, const IngestOptions& options, doub
                                  plural(static_cast<std::int64_t>(report.operations.size()), "operation"),
                                  report.uncounted > 0 ? fmt::format(" ({} without a count in the trace)", grouped(report.uncounted)) : "");
   text += fmt::format("{}: {} new, {} known", plural(report.configurations, "configuration"), grouped(report.added), grouped(report.known));
-  if (report.forms != report.configurations) text += fmt::format("   ({} spellings)", grouped(report.forms));
+  if (report.forms != report.configurations) text += fmt::format("   ({} listed, {} spellings)", grouped(report.records), grouped(report.forms));
   text += options.dry_run ? "   (dry run: nothing written)\n" : "\n";
   if (!report.filtered.empty()) text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), name_list(report.filtered, 8));
   if (!report.not_listed.empty()) {
@@ -94,6 +94,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("uncounted", report.uncounted)
       .add("operations", static_cast<std::int64_t>(report.operations.size()))
       .add("configurations", report.configurations)
+      .add("records", report.records)
       .add("forms", report.forms)
       .add("added", refused ? 0 : report.added)
       .add("known", report.known)

@@ -95,6 +95,7 @@ class Ingest final : public format::TraceSink {
     }
     OPWRIGHT_TRY_ASSIGN(const std::optional<FormId> form, form_of(observed, operation));
     if (!form) return {};
+    ++report_.records;
     report_.calls += calls;
     report_.uncounted += uncounted;
     for (const Sighting& sighting : observed.sightings) add_occurrence(*form, sighting);

@@ -16,7 +16,7 @@
 namespace opwright::cli {
 namespace {
 
-constexpr std::array<const Command*, 1> kCommands{&kImport};
+constexpr std::array<const Command*, 8> kCommands{&kImport, &kOps, &kStats, &kShow, &kExport, &kVerify, &kDiff, &kDoctor};
 
 int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
 

@@ -36,7 +36,7 @@ bool append_number_key(std::string& out, std::string_view text) {
     negative = text.front() == '-';
     text.remove_prefix(1);
   }
-  if (text.empty() || !(is_digit(text.front()) || text.front() == '.')) return false;
+  if (text.empty() || (!is_digit(text.front()) && text.front() != '.')) return false;
   if (std::all_of(text.begin(), text.end(), is_digit)) {  // of any size
     text.remove_prefix(std::min(text.find_first_not_of('0'), text.size() - 1));
     if (negative && text != "0") out += '-';

@@ -11,12 +11,12 @@ namespace {
 
 // Asked about test_subjects.h's matmul, seen in two models on one machine.
 bool holds(std::string_view text, const OpConfig& config = matmul_config()) {
-  static constexpr std::array<std::string_view, 2> models{"Llama-3.2-1B",
-                                                          "models/demos/llama/demo.py::test_demo[batch 1]"};
-  static constexpr std::array<std::string_view, 2> machines{"Wormhole n300 x1", "n300"};
+  static constexpr std::array<std::string_view, 2> kModels{"Llama-3.2-1B",
+                                                           "models/demos/llama/demo.py::test_demo[batch 1]"};
+  static constexpr std::array<std::string_view, 2> kMachines{"Wormhole n300 x1", "n300"};
   const auto selector = parse_selector(text);
   EXPECT_TRUE(selector) << selector.error().message;
-  return selector && matches(*selector, Subject{config, models, machines, 45});
+  return selector && matches(*selector, Subject{config, kModels, kMachines, 45});
 }
 
 #define EXPECT_HOLDS(...)                                                                    \

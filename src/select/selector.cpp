@@ -61,10 +61,10 @@ struct NameSet {
   std::optional<std::string_view> (*canonical)(std::string_view text);  // of every spelling
 };
 
-template <class E, Spelled<E> (*parse)(std::string_view)>
+template <class E, Spelled<E> (*Parse)(std::string_view)>
 NameSet name_set(std::string_view what) {
   NameSet set{what, {}, [](std::string_view text) -> std::optional<std::string_view> {
-                const E value = parse(text).value;
+                const E value = Parse(text).value;
                 if (value == E::kAbsent || value == E::kUnknown) return std::nullopt;
                 return name_of(value);
               }};
@@ -110,25 +110,25 @@ const NameSet& names_of(Field field) {
 
 std::span<const Relation> relations_of(FieldType type) {
   using enum Relation;
-  static constexpr std::array text{kEqual, kNotEqual, kContains, kIn};
-  static constexpr std::array whole{kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIn};
-  static constexpr std::array exact{kEqual, kNotEqual, kIn};
-  static constexpr std::array flag{kHolds};
-  static constexpr std::array value{kHolds,     kEqual,   kNotEqual,     kContains, kLess,
-                                    kLessEqual, kGreater, kGreaterEqual, kIn};
+  static constexpr std::array kOfText{kEqual, kNotEqual, kContains, kIn};
+  static constexpr std::array kOfWhole{kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIn};
+  static constexpr std::array kOfExact{kEqual, kNotEqual, kIn};
+  static constexpr std::array kOfFlag{kHolds};
+  static constexpr std::array kOfValue{kHolds,     kEqual,   kNotEqual,     kContains, kLess,
+                                       kLessEqual, kGreater, kGreaterEqual, kIn};
   switch (type) {
     case FieldType::kText:
     case FieldType::kName:
-      return text;
+      return kOfText;
     case FieldType::kWhole:
-      return whole;
+      return kOfWhole;
     case FieldType::kShape:
     case FieldType::kKey:
-      return exact;
+      return kOfExact;
     case FieldType::kFlag:
-      return flag;
+      return kOfFlag;
     case FieldType::kValue:
-      return value;
+      return kOfValue;
   }
   std::abort();
 }
@@ -408,15 +408,15 @@ class Parser {
 
   Relation parse_relation(bool& negated) {
     using enum Relation;
-    static constexpr std::array<std::pair<std::string_view, Relation>, 8> symbols{{{"==", kEqual},
-                                                                                   {"!=", kNotEqual},
-                                                                                   {"<=", kLessEqual},
-                                                                                   {">=", kGreaterEqual},
-                                                                                   {"=", kEqual},
-                                                                                   {"~", kContains},
-                                                                                   {"<", kLess},
-                                                                                   {">", kGreater}}};
-    for (const auto& [symbol, relation] : symbols) {
+    static constexpr std::array<std::pair<std::string_view, Relation>, 8> kSymbols{{{"==", kEqual},
+                                                                                    {"!=", kNotEqual},
+                                                                                    {"<=", kLessEqual},
+                                                                                    {">=", kGreaterEqual},
+                                                                                    {"=", kEqual},
+                                                                                    {"~", kContains},
+                                                                                    {"<", kLess},
+                                                                                    {">", kGreater}}};
+    for (const auto& [symbol, relation] : kSymbols) {
       if (take(symbol)) return relation;
     }
     if (take_keyword("in")) return kIn;

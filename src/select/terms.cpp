@@ -246,6 +246,7 @@ std::vector<Term> predicate_terms(const Predicate& predicate) {
       return {};
     case Relation::kIn: {
       std::vector<std::vector<Term>> sets;
+      sets.reserve(predicate.operands.size());
       for (const Operand& operand : predicate.operands) sets.push_back(sorted_unique(equal_terms(predicate, operand)));
       return common(std::move(sets));
     }
@@ -298,6 +299,7 @@ std::vector<Term> required_terms(const Selector& selector) {
     }
     case Selector::Kind::kOr: {
       std::vector<std::vector<Term>> sets;
+      sets.reserve(selector.parts.size());
       for (const Selector& part : selector.parts) sets.push_back(required_terms(part));
       return common(std::move(sets));
     }

@@ -55,6 +55,16 @@ Result<Totals> Reader::totals() {
   return totals;
 }
 
+Status Reader::check() {
+  OPWRIGHT_TRY_ASSIGN(Statement quick, database_.prepare("PRAGMA quick_check(1)"));
+  OPWRIGHT_TRY_ASSIGN(const bool row, quick.step());
+  if (row && quick.text(0) != "ok") return fail(ErrorCode::kBadInput, fmt::format("{}: the store is damaged: {}", database_.path(), quick.text(0)));
+  OPWRIGHT_TRY_ASSIGN(Statement keys, database_.prepare("PRAGMA foreign_key_check"));
+  OPWRIGHT_TRY_ASSIGN(const bool orphan, keys.step());
+  if (orphan) return fail(ErrorCode::kBadInput, fmt::format("{}: a row of table {} points nowhere; the store is damaged", database_.path(), keys.text(0)));
+  return {};
+}
+
 Result<std::vector<OperationRow>> Reader::operations() {
   OPWRIGHT_TRY_ASSIGN(Statement statement,
                       database_.prepare("SELECT o.name, count(DISTINCT c.id), coalesce(sum(coalesce(x.count, 1)), 0), sum(x.form_id IS NOT NULL AND x.count IS NULL),"

@@ -64,6 +64,8 @@ class Reader {
   static Result<Reader> open(const std::string& path, int wait_ms);
 
   Result<Totals> totals();
+  // Fails when the file is damaged or rows point nowhere.
+  Status check();
   Result<std::vector<OperationRow>> operations();
   Result<std::vector<std::string>> operation_names();
   // Configurations that have all `terms`, by id; all of them when there are none.

@@ -46,8 +46,8 @@ void require(bool holds, const char* law, const std::string& printed) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::vector<Known> known = known_configs();
-  static constexpr std::array<std::string_view, 2> models{"llama", "models/demos/x.py::test"};
-  static constexpr std::array<std::string_view, 1> machines{"Wormhole n300 x1"};
+  static constexpr std::array<std::string_view, 2> kModels{"llama", "models/demos/x.py::test"};
+  static constexpr std::array<std::string_view, 1> kMachines{"Wormhole n300 x1"};
 
   const auto selector = parse_selector(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!selector) return 0;
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)needs_provenance(*selector);
   const std::vector<Term> required = required_terms(*selector);
   for (const Known& one : known) {
-    if (!matches(*selector, Subject{one.config, models, machines, 45})) continue;
+    if (!matches(*selector, Subject{one.config, kModels, kMachines, 45})) continue;
     require(std::includes(one.terms.begin(), one.terms.end(), required.begin(), required.end()),
             "required terms exclude no match", printed);
   }

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/config_diff.h"
+#include "cli/output.h"
+#include "cli/query.h"
+#include "cli/value_json.h"
+#include "normalize/normalize.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array kFlags{
+    kWhereFlag,
+    Flag{"--limit", "N", "list at most N differences of a kind an operation in table form (default 5)"},
+    Flag{"--all-ops", "", "compare every operation, also those the filter leaves out"},
+    kWaitFlag,
+};
+
+std::string config_json(const OpConfig& config) {
+  return JsonObject().add("operation", config.op).add("key", to_hex(config.key)).add_raw("arguments", arguments_json(config)).text();
+}
+
+std::string short_text(const OpConfig& config) {
+  const std::string text = normalize::canonical_text(config);
+  return text.substr(std::min(text.find(':', 2) + 1, text.size()));
+}
+
+std::string pair_json(const ConfigPair& pair) {
+  std::vector<std::string> fields;
+  for (const FieldChange& change : pair.changes) fields.push_back(JsonObject().add("field", change.field).add("from", change.from).add("to", change.to).text());
+  return JsonObject().add("operation", pair.from->op).add("from", to_hex(pair.from->key)).add("to", to_hex(pair.to->key)).add_raw("fields", json_array(fields, true)).text();
+}
+
+void describe(const OperationDiff& diff, std::size_t limit, std::string& human) {
+  human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", diff.op, diff.same, diff.changed.size(), diff.removed.size(), diff.added.size());
+  for (std::size_t i = 0; i < diff.changed.size() && i < limit; ++i) {
+    human += fmt::format("  ~ {}\n", to_hex(diff.changed[i].from->key).substr(0, 12));
+    for (const FieldChange& change : diff.changed[i].changes) human += fmt::format("      {}: {} -> {}\n", change.field, change.from, change.to);
+  }
+  if (diff.changed.size() > limit) human += fmt::format("  ~ {} more\n", diff.changed.size() - limit);
+  const auto list = [&](char sign, const std::vector<const OpConfig*>& configs) {
+    for (std::size_t i = 0; i < configs.size() && i < limit; ++i) human += fmt::format("  {} {}\n", sign, short_text(*configs[i]));
+    if (configs.size() > limit) human += fmt::format("  {} {} more\n", sign, configs.size() - limit);
+  };
+  list('-', diff.removed);
+  list('+', diff.added);
+}
+
+Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  normalize::FilterOptions options;
+  options.all_ops = args.is_set("--all-ops");
+  OPWRIGHT_TRY_ASSIGN(const auto filter, normalize::OpFilter::make(options));
+  OPWRIGHT_TRY_ASSIGN(const ConfigSet a, load_configs(args.positionals[0], filter, selector, wait));
+  OPWRIGHT_TRY_ASSIGN(const ConfigSet b, load_configs(args.positionals[1], filter, selector, wait));
+  const std::size_t limit = static_cast<std::size_t>(std::strtoull(args.value("--limit", "5").c_str(), nullptr, 10));
+
+  std::set<std::string> names;
+  for (const auto& [op, configs] : a.by_op) names.insert(op);
+  for (const auto& [op, configs] : b.by_op) names.insert(op);
+  static const std::vector<OpConfig> kNone;
+  const auto of = [](const ConfigSet& set, const std::string& op) -> const std::vector<OpConfig>& {
+    const auto found = set.by_op.find(op);
+    return found == set.by_op.end() ? kNone : found->second;
+  };
+  std::int64_t same = 0;
+  std::vector<std::string> added, removed, changed;
+  std::string human;
+  for (const std::string& op : names) {
+    const OperationDiff diff = diff_operation(op, of(a, op), of(b, op));
+    same += diff.same;
+    for (const OpConfig* config : diff.added) added.push_back(config_json(*config));
+    for (const OpConfig* config : diff.removed) removed.push_back(config_json(*config));
+    for (const ConfigPair& pair : diff.changed) changed.push_back(pair_json(pair));
+    if (!diff.added.empty() || !diff.removed.empty() || !diff.changed.empty()) describe(diff, limit, human);
+  }
+  const bool equal = added.empty() && removed.empty() && changed.empty();
+  human = fmt::format("{} configurations against {}: {} same, {} changed, {} removed, {} added\n", grouped(a.configurations), grouped(b.configurations), grouped(same), changed.size(),
+                      removed.size(), added.size()) +
+          human;
+  for (const auto& [name, set] : {std::pair{args.positionals[0], &a}, std::pair{args.positionals[1], &b}}) {
+    if (set->filtered > 0) human += fmt::format("not compared: {} records of {} that the filter leaves out (--all-ops compares them)\n", grouped(set->filtered), name);
+    if (set->losses > 0) human += fmt::format("LOST {} of {}: {}\n", set->losses, name, set->loss_example);
+  }
+  JsonObject object;
+  object.add_bool("equal", equal)
+      .add("same", same)
+      .add_raw("added", json_array(added, true))
+      .add_raw("removed", json_array(removed, true))
+      .add_raw("changed", json_array(changed, true))
+      .add("filtered", a.filtered + b.filtered)
+      .add("losses", a.losses + b.losses);
+  print_object(object, {{"same", std::to_string(same)}, {"changed", std::to_string(changed.size())}, {"removed", std::to_string(removed.size())}, {"added", std::to_string(added.size())}}, human, env);
+  return equal ? kExitOk : kExitDifference;
+}
+
+}  // namespace
+
+const Command kDiff{"diff", "Added, removed and changed configurations between two traces or stores, field by field.",
+                    "A and B are traces of any format or opwright stores. Exit code 1 when they differ.\n\n"
+                    "  opwright diff old_master.json new_master.json\n"
+                    "  opwright diff monday.db tuesday.db --where 'op=linear'",
+                    "A B", 2, 2, kFlags, run};
+
+}  // namespace opwright::cli

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/input.h"
+#include "base/near_names.h"
+#include "cli/command.h"
+#include "cli/export_master.h"
+#include "cli/output.h"
+#include "cli/query.h"
+#include "cli/value_json.h"
+#include "format/master/value_writer.h"
+#include "normalize/normalize.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array kFlags{
+    Flag{"--to", "FORMAT", "master (era 2), master1 (era 1), jsonl, csv"},
+    Flag{"--output", "FILE", "write to FILE (short: -o), whole or not at all; default standard output"},
+    kWhereFlag,
+    kWaitFlag,
+};
+constexpr std::array<std::string_view, 4> kFormats{"master", "master1", "jsonl", "csv"};
+constexpr std::array<std::string_view, 3> kLater{"per-op", "vectors", "native"};
+
+// One configuration a line: what a data tool wants.
+std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& report) {
+  std::string text;
+  for (const Selected& one : selected) {
+    JsonObject object;
+    object.add("operation", one.config.op)
+        .add("key", to_hex(one.config.key))
+        .add("convention", name_of(one.config.convention))
+        .add("calls", one.calls)
+        .add_raw("models", json_array(one.models(), false))
+        .add_raw("machines", json_array(one.machines(), false))
+        .add_raw("sources", json_array(one.sources(), false))
+        .add_raw("arguments", arguments_json(one.config));
+    text += object.text() + "\n";
+    ++report.configurations;
+  }
+  return text;
+}
+
+std::string csv_text(const std::vector<Selected>& selected, ExportReport& report) {
+  std::string text = "operation,key,convention,calls,uncounted,models,machines,configuration\n";
+  const auto joined = [](const std::vector<std::string>& names) {
+    std::string all;
+    for (const std::string& name : names) all += (all.empty() ? "" : "; ") + name;
+    return all;
+  };
+  for (const Selected& one : selected) {
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", csv_cell(one.config.op), to_hex(one.config.key), name_of(one.config.convention), one.calls, one.uncounted,
+                        csv_cell(joined(one.models())), csv_cell(joined(one.machines())), csv_cell(normalize::canonical_text(one.config)));
+    ++report.configurations;
+  }
+  return text;
+}
+
+Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  const std::string to = args.value("--to", "master");
+  if (std::find(kLater.begin(), kLater.end(), to) != kLater.end()) return fail(ErrorCode::kUnsupported, fmt::format("--to {}: not in this version; choose master, master1, jsonl or csv", to));
+  if (std::find(kFormats.begin(), kFormats.end(), to) == kFormats.end()) {
+    const auto near = near_names(to, kFormats);
+    return fail(ErrorCode::kUsage, fmt::format("--to {}: no such format{}; choose master, master1, jsonl or csv", to, near.empty() ? "" : fmt::format("; did you mean {}?", near.front())));
+  }
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(const std::vector<Selected> selected, select_all(reader, selector));
+  OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
+  ExportReport report;
+  std::string text;
+  if (to == "master") {
+    OPWRIGHT_TRY_ASSIGN(text, master_era2(selected, traces, report));
+  } else if (to == "master1") {
+    OPWRIGHT_TRY_ASSIGN(text, master_era1(selected, traces, report));
+  } else {
+    text = to == "jsonl" ? jsonl_text(selected, report) : csv_text(selected, report);
+  }
+  const std::string file = args.value("--output");
+  if (file.empty()) {
+    env.out << text;
+  } else {
+    OPWRIGHT_TRY(write_atomically(file, text));
+    JsonObject object;
+    object.add("file", file).add("format", to).add("configurations", report.configurations).add("bytes", static_cast<std::int64_t>(text.size()));
+    JsonObject missing;
+    for (const auto& [reason, count] : report.not_expressible) missing.add(reason, count);
+    object.add_raw("not_expressible", missing.text());
+    print_object(object, {{"file", file}, {"format", to}, {"configurations", std::to_string(report.configurations)}, {"bytes", std::to_string(text.size())}},
+                 fmt::format("{}: {} configurations, {:.1f} MB\n", file, grouped(report.configurations), static_cast<double>(text.size()) / 1e6), env);
+  }
+  for (const auto& [reason, count] : report.not_expressible) env.err << fmt::format("opwright: {} configurations not written: {}\n", grouped(count), reason);
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kExport{"export", "Write configurations in a format that other tools read.",
+                      "master and master1 are the files of the existing tooling, in its own text style; jsonl and csv are for data tools.\n\n"
+                      "  opwright export --to master -o ttnn_operations_master.json\n"
+                      "  opwright export --to master1 --where 'op=add'\n"
+                      "  opwright export --to csv -o all.csv",
+                      "", 0, 0, kFlags, run};
+
+}  // namespace opwright::cli

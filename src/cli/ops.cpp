@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/query.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array kFlags{kWhereFlag, kWaitFlag};
+
+Result<std::vector<store::OperationRow>> selected_operations(store::Reader& reader, const select::Selector& selector) {
+  std::map<std::string, store::OperationRow> rows;
+  std::map<std::string, std::set<std::string>> sources;
+  OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
+    store::OperationRow& row = rows[selected.config.op];
+    row.name = selected.config.op;
+    ++row.configurations;
+    row.calls += selected.calls;
+    row.uncounted += selected.uncounted;
+    for (std::string& source : selected.sources()) sources[row.name].insert(std::move(source));
+    return {};
+  }));
+  std::vector<store::OperationRow> all;
+  for (auto& [name, row] : rows) {
+    row.sources = static_cast<std::int64_t>(sources[name].size());
+    all.push_back(row);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.configurations > b.configurations; });
+  return all;
+}
+
+Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  std::vector<store::OperationRow> rows;
+  if (args.value("--where").empty()) {
+    OPWRIGHT_TRY_ASSIGN(rows, reader.operations());
+  } else {
+    OPWRIGHT_TRY_ASSIGN(rows, selected_operations(reader, selector));
+  }
+  Table table{{{"operation"}, {"configurations", true}, {"calls", true}, {"sources", true}, {"uncounted", true, false}}, {}};
+  bool uncounted = false;
+  for (const store::OperationRow& row : rows) {
+    uncounted = uncounted || row.uncounted > 0;
+    const std::string calls = (row.uncounted > 0 ? "≥" : "") + grouped(row.calls);
+    table.rows.push_back({row.name, row.configurations, Cell(env.format == OutputFormat::kTable ? calls : std::to_string(row.calls), std::to_string(row.calls)), row.sources, row.uncounted});
+  }
+  print(table, env);
+  if (uncounted && env.format == OutputFormat::kTable) env.out << "≥: some traces do not count calls; each of their configurations stands for one\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kOps{"ops", "List the operations of the store with their numbers of configurations and calls.",
+                   "  opwright ops\n  opwright ops --where 'model~llama and dtype=bfloat8_b'", "", 0, 0, kFlags, run};
+
+}  // namespace opwright::cli

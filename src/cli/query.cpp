@@ -1,0 +1,92 @@
+#include "cli/query.h"
+
+#include <algorithm>
+#include <set>
+
+#include "normalize/normalize.h"
+#include "select/evaluate.h"
+#include "select/terms.h"
+
+namespace opwright::cli {
+namespace {
+
+std::vector<std::string> known_names(const std::vector<store::OccurrenceRow>& rows, std::string store::OccurrenceRow::*member) {
+  std::set<std::string> names;
+  for (const store::OccurrenceRow& row : rows) names.insert(row.*member);
+  if (names.size() > 1) {
+    names.erase("unknown");
+    names.erase("");
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> Selected::models() const { return known_names(occurrences, &store::OccurrenceRow::model); }
+std::vector<std::string> Selected::machines() const { return known_names(occurrences, &store::OccurrenceRow::machine_label); }
+std::vector<std::string> Selected::sources() const {
+  std::vector<std::string> names = known_names(occurrences, &store::OccurrenceRow::source);
+  if (names.size() == 1 && names.front().empty()) names.clear();
+  return names;
+}
+
+Result<select::Selector> selector_of(const ParsedArgs& args) {
+  const std::string text = args.value("--where");
+  if (text.empty()) return select::Selector{};
+  return select::parse_selector(text);
+}
+
+Status for_each_selected(store::Reader& reader, const select::Selector& selector, const std::function<Status(Selected&&)>& use) {
+  const auto terms = select::required_terms(selector);
+  OPWRIGHT_TRY_ASSIGN(const auto ids, reader.candidates(terms));
+  normalize::Normalizer normalizer;
+  format::LiftNotes notes;
+  std::vector<std::string_view> models, machines;
+  for (const ConfigId id : ids) {
+    Selected selected;
+    selected.id = id;
+    OPWRIGHT_TRY_ASSIGN(selected.forms, reader.forms(id));
+    if (selected.forms.empty()) return fail(ErrorCode::kBadInput, "a configuration has no form; the store is damaged");
+    const store::FormRow& form = selected.forms.front();
+    OPWRIGHT_TRY_ASSIGN(selected.config, normalizer.normalize(form.kind, form.op, form.text, notes));
+    OPWRIGHT_TRY_ASSIGN(selected.occurrences, reader.occurrences(id));
+    models.clear();
+    machines.clear();
+    for (const store::OccurrenceRow& row : selected.occurrences) {
+      selected.calls += row.count == kUncounted ? 1 : row.count;
+      selected.uncounted += row.count == kUncounted ? 1 : 0;
+      models.insert(models.end(), {row.model, row.source, row.hf_model});
+      machines.push_back(row.machine_label);
+      // "Wormhole n300 x1" is also known by its series alone
+      const std::string_view label = row.machine_label;
+      for (std::size_t from = 0; from < label.size();) {
+        const std::size_t end = std::min(label.find(' ', from), label.size());
+        machines.push_back(label.substr(from, end - from));
+        from = end + 1;
+      }
+    }
+    if (!select::matches(selector, {selected.config, models, machines, selected.calls})) continue;
+    OPWRIGHT_TRY(use(std::move(selected)));
+  }
+  return {};
+}
+
+Result<std::vector<Selected>> select_all(store::Reader& reader, const select::Selector& selector) {
+  std::vector<std::pair<std::string, Selected>> found;
+  OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
+    std::string text = normalize::canonical_text(selected.config);
+    found.emplace_back(std::move(text), std::move(selected));
+    return {};
+  }));
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    if (a.second.config.op != b.second.config.op) return a.second.config.op < b.second.config.op;
+    if (a.second.calls != b.second.calls) return a.second.calls > b.second.calls;
+    return a.first < b.first;
+  });
+  std::vector<Selected> all;
+  all.reserve(found.size());
+  for (auto& entry : found) all.push_back(std::move(entry.second));
+  return all;
+}
+
+}  // namespace opwright::cli

@@ -1,0 +1,35 @@
+// Configurations of a store that match a selector, with everything a verb shows of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "model/op_config.h"
+#include "select/selector.h"
+#include "store/reader.h"
+
+namespace opwright::cli {
+
+struct Selected {
+  ConfigId id;
+  OpConfig config;
+  std::int64_t calls = 0;
+  std::int64_t uncounted = 0;  // occurrences whose trace does not count; each stands for one call
+  std::vector<store::FormRow> forms;
+  std::vector<store::OccurrenceRow> occurrences;
+
+  std::vector<std::string> models() const;    // sorted, unique; without "unknown" when anything is known
+  std::vector<std::string> machines() const;
+  std::vector<std::string> sources() const;
+};
+
+Result<select::Selector> selector_of(const ParsedArgs& args);
+
+// Calls `use` for each match, in the order of ids.
+Status for_each_selected(store::Reader& reader, const select::Selector& selector, const std::function<Status(Selected&&)>& use);
+// All matches in the order people read: operation, most calls first, then text.
+Result<std::vector<Selected>> select_all(store::Reader& reader, const select::Selector& selector);
+
+}  // namespace opwright::cli

@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/near_names.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/query.h"
+#include "cli/value_json.h"
+#include "normalize/normalize.h"
+#include "normalize/op_filter.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array kFlags{
+    kWhereFlag,
+    Flag{"--limit", "N", "show at most N configurations an operation (what is left out is counted)"},
+    Flag{"--sources", "", "also list the tests and machines of each configuration"},
+    kWaitFlag,
+};
+
+// The operations of the store that `wanted` names: `add`, `ttnn.add`, `ttnn::add`, `experimental.add`.
+Result<std::vector<std::string>> resolve(store::Reader& reader, const std::string& wanted) {
+  OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> names, reader.operation_names());
+  const std::string name = dotted(wanted);
+  for (const std::string& full : {name, "ttnn." + name}) {
+    if (std::find(names.begin(), names.end(), full) != names.end()) return std::vector<std::string>{full};
+  }
+  std::vector<std::string> found;
+  for (const std::string& known : names) {
+    if (short_name(known) == name) found.push_back(known);
+  }
+  if (!found.empty()) return found;
+  const std::vector<std::string_view> in_store(names.begin(), names.end());
+  std::string message = fmt::format("no operation '{}' in the store", wanted);
+  const auto near = near_names(name, in_store);
+  for (std::size_t i = 0; i < near.size(); ++i) message += fmt::format("{}{}", i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ", near[i]);
+  if (!near.empty()) message += "?";
+  const auto& known = normalize::known_operations();
+  if (std::find(known.begin(), known.end(), name) != known.end() || std::find(known.begin(), known.end(), "ttnn." + name) != known.end()) {
+    message += " (the library has it, but no imported trace calls it)";
+  }
+  return fail(ErrorCode::kNotFound, message + "; 'opwright ops' lists what is there");
+}
+
+std::string calls_text(const Selected& selected) {
+  return fmt::format("{}{} call{}", selected.uncounted > 0 ? "≥" : "", grouped(selected.calls), selected.calls == 1 ? "" : "s");
+}
+
+std::string joined(const std::vector<std::string>& names, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > most) text += fmt::format(" +{}", names.size() - most);
+  return text;
+}
+
+// One line a tensor (lists of tensors have several), the other arguments together, what was passed as none counted.
+std::vector<std::string> argument_lines(const OpConfig& config) {
+  std::vector<std::string> lines;
+  std::string others;
+  std::size_t none = 0;
+  std::size_t tensors = 0;
+  for (const Argument& argument : config.args) for_each_tensor(argument.value, [&](const TensorSpec&) { ++tensors; });
+  for (const Argument& argument : config.args) {
+    if (argument.value.is_null()) {
+      ++none;
+      continue;
+    }
+    bool has_tensor = false;
+    for_each_tensor(argument.value, [&](const TensorSpec& spec) {
+      lines.push_back((tensors > 1 ? argument.name + (has_tensor ? ", " : "  ") : std::string()) + tensor_line(spec));
+      has_tensor = true;
+    });
+    if (!has_tensor) others += (others.empty() ? "" : "  ") + argument.name + "=" + to_text(argument.value);
+  }
+  if (none > 0) others += fmt::format("{}(+{} none)", others.empty() ? "" : "  ", none);
+  if (!others.empty()) lines.push_back(others);
+  if (lines.empty()) lines.emplace_back("no arguments");
+  return lines;
+}
+
+void print_operation(const std::string& op, const std::vector<const Selected*>& all, std::size_t limit, bool sources, CommandEnv& env) {
+  std::set<std::string> models;
+  for (const Selected* selected : all) {
+    for (std::string& model : selected->models()) models.insert(std::move(model));
+  }
+  models.erase("unknown");
+  env.out << fmt::format("{}   {} configuration{}   {} model{}\n", op, all.size(), all.size() == 1 ? "" : "s", models.size(), models.size() == 1 ? "" : "s");
+  std::size_t number = 0;
+  for (const Selected* selected : all) {
+    if (number == limit) {
+      env.out << fmt::format("    … {} more; --limit shows more\n", all.size() - limit);
+      break;
+    }
+    const std::vector<std::string> lines = argument_lines(selected->config);
+    const std::string tail = fmt::format("{}  {}", calls_text(*selected), joined(selected->models(), 3));
+    const std::size_t room = static_cast<std::size_t>(std::max(env.width, 60));
+    std::string first = fmt::format("{:>2}  {}", ++number, lines[0]);
+    if (first.size() + 5 + tail.size() <= room) env.out << first << std::string(std::max<std::size_t>(5, room - first.size() - tail.size()), ' ') << tail << '\n';
+    else env.out << first << "     " << tail << '\n';
+    for (std::size_t i = 1; i < lines.size(); ++i) env.out << "    " << lines[i] << '\n';
+    if (sources) {
+      for (const store::OccurrenceRow& row : selected->occurrences) {
+        env.out << fmt::format("      {} on {}, trace {}\n", row.source.empty() ? "unknown source" : row.source, row.machine_label, row.trace_uid);
+      }
+    }
+  }
+}
+
+Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  const std::string limit_text = args.value("--limit", "0");
+  const std::size_t limit = static_cast<std::size_t>(std::strtoull(limit_text.c_str(), nullptr, 10));
+  if (limit_text.find_first_not_of("0123456789") != std::string::npos) return fail(ErrorCode::kUsage, fmt::format("--limit {}: a whole number is needed", limit_text));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  std::vector<Selected> all;
+  if (args.positionals.empty()) {
+    OPWRIGHT_TRY_ASSIGN(all, select_all(reader, selector));
+  } else {
+    OPWRIGHT_TRY_ASSIGN(const auto names, resolve(reader, args.positionals[0]));
+    for (const std::string& name : names) {
+      std::string text = fmt::format("op=\"{}\"", name);
+      if (const std::string where = args.value("--where"); !where.empty()) text += fmt::format(" and ({})", where);
+      OPWRIGHT_TRY_ASSIGN(const select::Selector narrowed, select::parse_selector(text));
+      OPWRIGHT_TRY_ASSIGN(auto found, select_all(reader, narrowed));
+      for (Selected& selected : found) {
+        if (selected.config.op == name) all.push_back(std::move(selected));
+      }
+    }
+  }
+  if (env.format == OutputFormat::kTable) {
+    if (all.empty()) env.out << "no configuration matches\n";
+    for (std::size_t from = 0; from < all.size();) {
+      std::vector<const Selected*> group;
+      const std::string op = all[from].config.op;
+      for (; from < all.size() && all[from].config.op == op; ++from) group.push_back(&all[from]);
+      print_operation(op, group, limit == 0 ? group.size() : limit, args.is_set("--sources"), env);
+    }
+    return kExitOk;
+  }
+  Table table{{{"operation"}, {"key"}, {"convention"}, {"calls", true}, {"uncounted", true}, {"models"}, {"machines"}, {"sources"}, {"arguments"}, {"text"}}, {}};
+  std::size_t shown = 0;
+  for (const Selected& selected : all) {
+    if (limit > 0 && shown++ == limit) break;
+    const auto list = [](const std::vector<std::string>& names) { return Cell(joined(names, names.size()), json_array(names, false)); };
+    const std::string arguments = arguments_json(selected.config);
+    table.rows.push_back({selected.config.op, to_hex(selected.config.key), name_of(selected.config.convention), selected.calls, selected.uncounted, list(selected.models()),
+                          list(selected.machines()), list(selected.sources()), Cell(arguments, arguments), normalize::canonical_text(selected.config)});
+  }
+  print(table, env);
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kShow{"show", "Show every configuration of an operation, readable.",
+                    "OP is add, ttnn.add or ttnn::add; without it every operation is shown.\n\n"
+                    "  opwright show add\n"
+                    "  opwright show linear --where 'memory=HEIGHT_SHARDED and in1.dtype=bfloat8_b'\n"
+                    "  opwright show softmax --format json",
+                    "[OP]", 0, 1, kFlags, run};
+
+}  // namespace opwright::cli

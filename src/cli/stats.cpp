@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/query.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array kFlags{kWhereFlag, kWaitFlag};
+
+using Counts = std::map<std::string, std::int64_t>;
+
+// How often each name of tensors occurs, over distinct configurations.
+struct Distribution {
+  std::int64_t configurations = 0, calls = 0, uncounted = 0, tensors = 0;
+  Counts operations, models, machines, dtypes, layouts, memories, ranks, conventions;
+
+  void add(const Selected& selected) {
+    ++configurations;
+    calls += selected.calls;
+    uncounted += selected.uncounted;
+    ++operations[selected.config.op];
+    ++conventions[std::string(name_of(selected.config.convention))];
+    for (const std::string& model : selected.models()) ++models[model];
+    for (const std::string& machine : selected.machines()) ++machines[machine];
+    for (const Argument& argument : selected.config.args) {
+      for_each_tensor(argument.value, [&](const TensorSpec& spec) {
+        ++tensors;
+        ++dtypes[std::string(spec.dtype.name())];
+        ++layouts[std::string(spec.layout.name())];
+        ++ranks[spec.has_shape ? std::to_string(spec.shape.size()) : "absent"];
+        ++memories[spec.memory ? fmt::format("{} {}", spec.memory->buffer.name(), spec.memory->layout.name()) : "absent"];
+      });
+    }
+  }
+};
+
+std::string counts_json(const Counts& counts) {
+  JsonObject object;
+  for (const auto& [name, count] : counts) object.add(name, count);
+  return object.text();
+}
+
+std::string counts_text(std::string_view title, const Counts& counts, std::size_t most = 12) {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [name, count] : counts) sorted.emplace_back(-count, name);
+  std::sort(sorted.begin(), sorted.end());
+  std::string text = fmt::format("\n{}\n", title);
+  for (std::size_t i = 0; i < sorted.size() && i < most; ++i) text += fmt::format("  {:>9}  {}\n", grouped(-sorted[i].first), sorted[i].second);
+  if (sorted.size() > most) text += fmt::format("  {:>9}  {} more\n", "", sorted.size() - most);
+  return text;
+}
+
+Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(const store::Totals totals, reader.totals());
+  Distribution all;
+  OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
+    all.add(selected);
+    return {};
+  }));
+  JsonObject object;
+  object.add("operations", static_cast<std::int64_t>(all.operations.size()))
+      .add("configurations", all.configurations)
+      .add("calls", all.calls)
+      .add("uncounted", all.uncounted)
+      .add("tensors", all.tensors)
+      .add("forms", totals.forms)
+      .add("sources", totals.sources)
+      .add("traces", totals.traces)
+      .add("store_bytes", totals.bytes)
+      .add("schema", static_cast<std::int64_t>(totals.schema))
+      .add_raw("per_operation", counts_json(all.operations))
+      .add_raw("models", counts_json(all.models))
+      .add_raw("machines", counts_json(all.machines))
+      .add_raw("dtypes", counts_json(all.dtypes))
+      .add_raw("layouts", counts_json(all.layouts))
+      .add_raw("memory", counts_json(all.memories))
+      .add_raw("ranks", counts_json(all.ranks))
+      .add_raw("conventions", counts_json(all.conventions));
+  std::string human = fmt::format("{} configurations of {} operations, {}{} calls, {} tensors\n{} forms, {} sources, {} traces, {:.1f} MB in {}\n", grouped(all.configurations),
+                                  all.operations.size(), all.uncounted > 0 ? "≥" : "", grouped(all.calls), grouped(all.tensors), grouped(totals.forms), totals.sources, totals.traces,
+                                  static_cast<double>(totals.bytes) / 1e6, env.store);
+  human += counts_text("operations (configurations)", all.operations, 15);
+  human += counts_text("models (configurations)", all.models);
+  human += counts_text("machines (configurations)", all.machines);
+  human += counts_text("dtypes (tensors)", all.dtypes);
+  human += counts_text("layouts (tensors)", all.layouts);
+  human += counts_text("memory (tensors)", all.memories);
+  human += counts_text("ranks (tensors)", all.ranks);
+  print_object(object,
+               {{"operations", std::to_string(all.operations.size())}, {"configurations", std::to_string(all.configurations)}, {"calls", std::to_string(all.calls)},
+                {"uncounted", std::to_string(all.uncounted)}, {"tensors", std::to_string(all.tensors)}, {"forms", std::to_string(totals.forms)},
+                {"sources", std::to_string(totals.sources)}, {"traces", std::to_string(totals.traces)}, {"store_bytes", std::to_string(totals.bytes)}},
+               human, env);
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kStats{"stats", "Totals of the store: operations, models, machines, dtypes, layouts, memory.",
+                     "  opwright stats\n  opwright stats --where 'op=linear'", "", 0, 0, kFlags, run};
+
+}  // namespace opwright::cli
