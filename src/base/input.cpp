@@ -164,7 +164,8 @@ Result<Input> Input::open(const std::string& path) {
     state->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (state->fd < 0) {
       const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
-      return fail(code, fmt::format("{}: cannot open: {}", path, system_message(errno)));
+      const char* next = code == ErrorCode::kNotFound ? "; check the path" : "";
+      return fail(code, fmt::format("{}: cannot open: {}{}", path, system_message(errno), next));
     }
     state->owns_fd = true;
   }

@@ -44,6 +44,22 @@ std::string_view trimmed_token(std::string_view token) {
 
 }  // namespace
 
+std::string_view error_text(int simdjson_code) {
+  switch (simdjson_code) {
+    case simdjson::UNCLOSED_STRING: return "a string is not closed";
+    case simdjson::UTF8_ERROR: return "a byte is not UTF-8";
+    case simdjson::UNESCAPED_CHARS: return "a control character stands unescaped in a string";
+    case simdjson::STRING_ERROR: return "a string has a wrong escape";
+    case simdjson::EMPTY: return "the text is empty";
+    case simdjson::DEPTH_ERROR: return "nested too deep";
+    case simdjson::INCOMPLETE_ARRAY_OR_OBJECT: return "an array or object is not closed";
+    case simdjson::TAPE_ERROR: return "a comma, colon, key or bracket is missing or too much";
+    case simdjson::CAPACITY: return "the document is too large for the parser";
+    case simdjson::MEMALLOC: return "there is not enough memory to parse it";
+    default: return "the structure is wrong here";
+  }
+}
+
 const Node* Node::find(std::string_view key) const {
   if (kind != Kind::kObject) return nullptr;
   for (std::uint32_t i = count; i-- > 0;) {
@@ -90,7 +106,7 @@ struct Document::State {
   bool stop(ondemand::value value, simdjson::error_code code) {
     const char* at = buffer.data() + length;
     if (auto location = value.current_location(); location.error() == simdjson::SUCCESS) at = location.value_unsafe();
-    return stop(at, simdjson::error_message(code));
+    return stop(at, std::string(error_text(code)));
   }
 
   template <class T>
@@ -169,7 +185,7 @@ struct Document::State {
       }
       case '"': {
         node.kind = Kind::kString;
-        if (const auto code = value.get_string().get(node.text)) return stop(token.data(), simdjson::error_message(code));
+        if (const auto code = value.get_string().get(node.text)) return stop(token.data(), std::string(error_text(code)));
         return true;
       }
       default: return read_scalar(token, token.data(), node);
@@ -204,7 +220,7 @@ tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
   ondemand::document document;
   const auto code = state.parser.iterate(state.buffer.data(), text.size(), state.buffer.size()).get(document);
   if (code) {
-    state.stop(state.buffer.data() + (code == simdjson::UTF8_ERROR ? 0 : text.size()), simdjson::error_message(code));
+    state.stop(state.buffer.data() + (code == simdjson::UTF8_ERROR ? first_invalid_utf8(text) : text.size()), std::string(error_text(code)));
     return failed();
   }
   auto* root = new (state.arena->allocate(sizeof(Node), alignof(Node))) Node();
@@ -213,7 +229,7 @@ tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
   if (first == '[' || first == '{') {
     ondemand::value value;
     if (const auto error = document.get_value().get(value)) {
-      state.stop(state.buffer.data() + start, simdjson::error_message(error));
+      state.stop(state.buffer.data() + start, std::string(error_text(error)));
       return failed();
     }
     if (!state.read(value, *root, 0)) return failed();
@@ -224,7 +240,7 @@ tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
   } else if (first == '"') {
     std::string_view string;
     if (const auto error = document.get_string().get(string)) {
-      state.stop(state.buffer.data() + start, simdjson::error_message(error));
+      state.stop(state.buffer.data() + start, std::string(error_text(error)));
       return failed();
     }
     root->kind = Kind::kString;
@@ -236,12 +252,26 @@ tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
   return root;
 }
 
-bool minify(std::string_view text, std::string& out) {
-  out.resize(text.size() + simdjson::SIMDJSON_PADDING);
+std::optional<std::string_view> minify(std::string_view text, std::vector<char>& buffer) {
+  if (buffer.size() < text.size() + simdjson::SIMDJSON_PADDING) buffer.resize(text.size() * 2 + simdjson::SIMDJSON_PADDING);
   std::size_t length = 0;
-  const auto code = simdjson::minify(text.data(), text.size(), out.data(), length);
-  out.resize(code == simdjson::SUCCESS ? length : 0);
-  return code == simdjson::SUCCESS;
+  if (simdjson::minify(text.data(), text.size(), buffer.data(), length) != simdjson::SUCCESS) return std::nullopt;
+  return std::string_view(buffer.data(), length);
+}
+
+std::size_t first_invalid_utf8(std::string_view text) {
+  std::size_t good = 0;
+  std::size_t bad = text.size();
+  if (simdjson::validate_utf8(text.data(), text.size())) return bad;
+  while (good + 1 < bad) {  // the shortest invalid prefix, up to a cut sequence at its end
+    const std::size_t middle = good + (bad - good) / 2;
+    std::size_t start = middle;  // not inside a sequence
+    while (start > good && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) --start;
+    if (start > good && simdjson::validate_utf8(text.data() + good, start - good)) good = start;
+    else if (start > good) bad = start;
+    else break;
+  }
+  return good;
 }
 
 Position position_of(std::string_view text, std::size_t offset) {

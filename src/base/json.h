@@ -47,6 +47,9 @@ struct Field {
   Node value;
 };
 
+// What a parser's error code means, in a few words.
+std::string_view error_text(int simdjson_code);
+
 struct ParseError {
   std::size_t offset = 0;  // byte in the parsed text
   std::string what;
@@ -70,8 +73,12 @@ class Document {
   std::unique_ptr<State> state_;
 };
 
-// Writes `text` without the white space outside strings into `out` (replaced). False when a string is not closed.
-bool minify(std::string_view text, std::string& out);
+// `text` without the white space outside strings; nothing when a string is not closed. The view points into `buffer`,
+// which only grows, so that it can be used again without being cleared.
+std::optional<std::string_view> minify(std::string_view text, std::vector<char>& buffer);
+
+// Byte of the first sequence that is not UTF-8, or the size of the text.
+std::size_t first_invalid_utf8(std::string_view text);
 
 struct Position {
   std::size_t line = 1;

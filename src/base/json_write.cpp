@@ -12,7 +12,7 @@ namespace {
 
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= 0x20 && c != '"' && c != '\\' && static_cast<unsigned char>(c) < 0x80; });
+                     [](char c) { return c >= 0x20 && c != '"' && c != '\\' && static_cast<unsigned char>(c) < 0x7f; });
 }
 
 // Reads one code point of (valid) UTF-8 at `i` and moves behind it; bytes that are no UTF-8 come back as they are.
@@ -68,7 +68,7 @@ void append_quoted(std::string& out, std::string_view text) {
         case '\b': out += "\\b"; break;
         case '\f': out += "\\f"; break;
         default:
-          if (code >= 0x20 && code < 0x80) {
+          if (code >= 0x20 && code < 0x7f) {
             out += static_cast<char>(code);
           } else if (code > 0xFFFF) {
             const std::uint32_t rest = code - 0x10000;

@@ -13,6 +13,7 @@ enum class ErrorCode {
   kUsage,        // the caller asked for something that makes no sense (exit code 2)
   kNotFound,     // a path, name or row that is not there
   kBadInput,     // a file that is damaged or not what it says
+  kNotATrace,    // a sound file of another kind
   kUnsupported,  // understood, but this build cannot do it
   kLocked,       // somebody else holds it; trying again may help
   kIo,           // the machine failed: disk full, no permission, read-only
@@ -35,11 +36,12 @@ using Status = Result<void>;
 }  // namespace opwright
 
 // Leaves the function with the error of `expression`, a Result; otherwise goes on.
-#define OPWRIGHT_TRY(expression)                                              \
-  do {                                                                        \
-    if (auto opwright_try_ = (expression); !opwright_try_) {                  \
-      return ::opwright::fail(std::move(opwright_try_).error());              \
-    }                                                                         \
+#define OPWRIGHT_TRY(expression) OPWRIGHT_TRY_INNER(expression, OPWRIGHT_CONCAT(opwright_status_, __LINE__))
+#define OPWRIGHT_TRY_INNER(expression, name)                                       \
+  do {                                                                             \
+    if (auto name = (expression); !name) {                                         \
+      return ::opwright::fail(std::move(name).error());                            \
+    }                                                                              \
   } while (false)
 
 #define OPWRIGHT_CONCAT_INNER(a, b) a##b

@@ -67,6 +67,8 @@ std::span<const Command* const> all_commands();
 // Runs a whole command line; argv without the program's name. Never throws.
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env);
 
+// The whole number of a flag, or `otherwise`.
+Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std::size_t otherwise);
 // "--wait 5" -> 5000; the default where the flag is missing.
 Result<int> wait_ms(const ParsedArgs& args);
 inline constexpr Flag kWaitFlag{"--wait", "SECONDS", "wait this long for another process that writes the store (default 60)"};

@@ -20,13 +20,16 @@ constexpr std::array kFlags{
     kWaitFlag,
 };
 
+constexpr std::size_t kLongest = 240;  // characters of a configuration in a table
+
 std::string config_json(const OpConfig& config) {
   return JsonObject().add("operation", config.op).add("key", to_hex(config.key)).add_raw("arguments", arguments_json(config)).text();
 }
 
 std::string short_text(const OpConfig& config) {
   const std::string text = normalize::canonical_text(config);
-  return text.substr(std::min(text.find(':', 2) + 1, text.size()));
+  const std::string call = text.substr(std::min(text.find(':', 2) + 1, text.size()));
+  return call.size() <= kLongest ? call : call.substr(0, kLongest) + "… (--format json shows it whole)";
 }
 
 std::string pair_json(const ConfigPair& pair) {
@@ -38,7 +41,7 @@ std::string pair_json(const ConfigPair& pair) {
 void describe(const OperationDiff& diff, std::size_t limit, std::string& human) {
   human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", diff.op, diff.same, diff.changed.size(), diff.removed.size(), diff.added.size());
   for (std::size_t i = 0; i < diff.changed.size() && i < limit; ++i) {
-    human += fmt::format("  ~ {}\n", to_hex(diff.changed[i].from->key).substr(0, 12));
+    human += fmt::format("  ~ {} -> {}\n", to_hex(diff.changed[i].from->key).substr(0, 12), to_hex(diff.changed[i].to->key).substr(0, 12));
     for (const FieldChange& change : diff.changed[i].changes) human += fmt::format("      {}: {} -> {}\n", change.field, change.from, change.to);
   }
   if (diff.changed.size() > limit) human += fmt::format("  ~ {} more\n", diff.changed.size() - limit);
@@ -53,12 +56,12 @@ void describe(const OperationDiff& diff, std::size_t limit, std::string& human) 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 5));
   normalize::FilterOptions options;
   options.all_ops = args.is_set("--all-ops");
   OPWRIGHT_TRY_ASSIGN(const auto filter, normalize::OpFilter::make(options));
   OPWRIGHT_TRY_ASSIGN(const ConfigSet a, load_configs(args.positionals[0], filter, selector, wait));
   OPWRIGHT_TRY_ASSIGN(const ConfigSet b, load_configs(args.positionals[1], filter, selector, wait));
-  const std::size_t limit = static_cast<std::size_t>(std::strtoull(args.value("--limit", "5").c_str(), nullptr, 10));
 
   std::set<std::string> names;
   for (const auto& [op, configs] : a.by_op) names.insert(op);
@@ -80,7 +83,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     if (!diff.added.empty() || !diff.removed.empty() || !diff.changed.empty()) describe(diff, limit, human);
   }
   const bool equal = added.empty() && removed.empty() && changed.empty();
-  human = fmt::format("{} configurations against {}: {} same, {} changed, {} removed, {} added\n", grouped(a.configurations), grouped(b.configurations), grouped(same), changed.size(),
+  human = fmt::format("{} against {}: {} same, {} changed, {} removed, {} added\n", plural(a.configurations, "configuration"), grouped(b.configurations), grouped(same), changed.size(),
                       removed.size(), added.size()) +
           human;
   for (const auto& [name, set] : {std::pair{args.positionals[0], &a}, std::pair{args.positionals[1], &b}}) {

@@ -42,8 +42,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       healthy = false;
       row("store", "bad", (!totals ? totals.error() : intact.error()).message);
     } else {
-      row("store", "ok", fmt::format("{}: schema {}, {} configurations of {} operations, {} traces, {:.1f} MB, intact", env.store, totals->schema, grouped(totals->configurations), totals->operations,
-                                     totals->traces, static_cast<double>(totals->bytes) / 1e6));
+      row("store", "ok", fmt::format("{}: schema {}, {} configurations of {} operations, {} traces, {}, intact", env.store, totals->schema, grouped(totals->configurations), totals->operations,
+                                     totals->traces, size_text(totals->bytes)));
     }
   }
   print(table, env);

@@ -33,6 +33,7 @@ std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& repo
         .add("key", to_hex(one.config.key))
         .add("convention", name_of(one.config.convention))
         .add("calls", one.calls)
+        .add("uncounted", one.uncounted)
         .add_raw("models", json_array(one.models(), false))
         .add_raw("machines", json_array(one.machines(), false))
         .add_raw("sources", json_array(one.sources(), false))
@@ -63,7 +64,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (std::find(kLater.begin(), kLater.end(), to) != kLater.end()) return fail(ErrorCode::kUnsupported, fmt::format("--to {}: not in this version; choose master, master1, jsonl or csv", to));
   if (std::find(kFormats.begin(), kFormats.end(), to) == kFormats.end()) {
     const auto near = near_names(to, kFormats);
-    return fail(ErrorCode::kUsage, fmt::format("--to {}: no such format{}; choose master, master1, jsonl or csv", to, near.empty() ? "" : fmt::format("; did you mean {}?", near.front())));
+    return fail(ErrorCode::kUsage, fmt::format("--to {}: no such format{} Choose master, master1, jsonl or csv", to, near.empty() ? "." : did_you_mean(near)));
   }
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
@@ -90,9 +91,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     for (const auto& [reason, count] : report.not_expressible) missing.add(reason, count);
     object.add_raw("not_expressible", missing.text());
     print_object(object, {{"file", file}, {"format", to}, {"configurations", std::to_string(report.configurations)}, {"bytes", std::to_string(text.size())}},
-                 fmt::format("{}: {} configurations, {:.1f} MB\n", file, grouped(report.configurations), static_cast<double>(text.size()) / 1e6), env);
+                 fmt::format("{}: {}, {}\n", file, plural(report.configurations, "configuration"), size_text(static_cast<std::int64_t>(text.size()))), env);
   }
-  for (const auto& [reason, count] : report.not_expressible) env.err << fmt::format("opwright: {} configurations not written: {}\n", grouped(count), reason);
+  for (const auto& [reason, count] : report.not_expressible) env.err << fmt::format("opwright: {} not written: {}\n", plural(count, "configuration"), reason);
   return kExitOk;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -28,7 +29,9 @@ Status append_styled(std::string& out, const std::string& compact, json::Style s
   return {};
 }
 
-std::string execution_json(const store::OccurrenceRow& row) {
+using PytestArgs = std::map<std::string, std::string>;  // trace uid -> its pytest_args
+
+std::string execution_json(const store::OccurrenceRow& row, const PytestArgs& pytest_args) {
   JsonObject object;
   if (row.count != kUncounted) object.add("count", row.count);
   object.add_raw("machine_info", row.machine.empty() ? "null" : row.machine);
@@ -37,7 +40,10 @@ std::string execution_json(const store::OccurrenceRow& row) {
   else if (!row.trace_uid.starts_with("content:")) object.add("trace_uid", row.trace_uid);
   std::string text = object.text();
   if (!row.extra.empty()) text = text.substr(0, text.size() - 1) + ", " + row.extra.substr(1);
-  if (row.extra.find("\"pytest_args\"") == std::string::npos && !row.trace_uid.starts_with("content:")) text = text.substr(0, text.size() - 1) + ", \"pytest_args\": null}";
+  if (row.extra.find("\"pytest_args\"") == std::string::npos && !row.trace_uid.starts_with("content:")) {
+    const auto known = pytest_args.find(row.trace_uid);
+    text = text.substr(0, text.size() - 1) + ", \"pytest_args\": " + (known == pytest_args.end() ? "null" : json_string(known->second)) + "}";
+  }
   return text;
 }
 
@@ -45,8 +51,20 @@ struct Record {  // one configuration of an era-2 file
   std::string hash;
   std::string arguments;
   std::string sweep_source_hash;
-  Rows rows;
+  std::vector<store::OccurrenceRow> rows;
 };
+
+// Two forms with one hash are one record to the existing readers: executions of the same run add up.
+void join(Record& into, const Record& other) {
+  for (const store::OccurrenceRow& row : other.rows) {
+    const auto same = std::find_if(into.rows.begin(), into.rows.end(), [&](const store::OccurrenceRow& known) {
+      return known.source == row.source && known.machine == row.machine && known.trace_uid == row.trace_uid;
+    });
+    if (same == into.rows.end()) into.rows.push_back(row);
+    else if (row.count != kUncounted) same->count = std::max<std::int64_t>(same->count, 0) + row.count;
+  }
+  if (into.sweep_source_hash.empty()) into.sweep_source_hash = other.sweep_source_hash;
+}
 
 Rows rows_of(const Selected& selected, FormId form) {
   Rows rows;
@@ -57,19 +75,26 @@ Rows rows_of(const Selected& selected, FormId form) {
 }
 
 // A form without a stored hash is one record per hardware and mesh, as the existing tracer keeps them apart.
-Status add_hashed(const std::string& op, const std::string& arguments, const Rows& rows, std::vector<Record>& records) {
+Status add_hashed(const std::string& op, const std::string& arguments, const std::string& sweep_source_hash, const Rows& rows, std::vector<Record>& records) {
   json::Document document, machine_document;
   const auto root = document.parse(arguments);
   if (!root) return fail(ErrorCode::kBadInput, "a stored form is not valid JSON: " + json::describe(arguments, root.error()));
-  std::map<std::string, Rows> by_hash;
+  std::map<std::string, std::vector<store::OccurrenceRow>> by_hash;
   for (const store::OccurrenceRow* row : rows) {
     const json::Node* machine = nullptr;
     if (!row->machine.empty()) {
       if (const auto parsed = machine_document.parse(row->machine)) machine = *parsed;
     }
-    by_hash[normalize::config_hash(normalize::Generation::kG5, op, **root, machine)].push_back(row);
+    by_hash[normalize::config_hash(normalize::Generation::kG5, op, **root, machine)].push_back(*row);
   }
-  for (auto& [hash, members] : by_hash) records.push_back({hash, arguments, "", std::move(members)});
+  for (auto& [hash, members] : by_hash) {
+    Record record{hash, arguments, sweep_source_hash, std::move(members)};
+    const auto same = std::find_if(records.begin(), records.end(), [&](const Record& known) {
+      return known.hash == record.hash && (known.sweep_source_hash == sweep_source_hash || known.sweep_source_hash.empty() || sweep_source_hash.empty());
+    });
+    if (same == records.end()) records.push_back(std::move(record));
+    else join(*same, record);
+  }
   return {};
 }
 
@@ -92,6 +117,16 @@ std::string last_updated(const std::vector<store::TraceRow>& traces) {
     }
   }
   return latest;
+}
+
+PytestArgs pytest_args_of(const std::vector<store::TraceRow>& traces) {
+  PytestArgs found;
+  json::Document document;
+  for (const store::TraceRow& trace : traces) {
+    const auto facts = document.parse(trace.facts);
+    if (const auto text = facts ? (*facts)->string_field("pytest_args") : std::nullopt) found.emplace(trace.uid, *text);
+  }
+  return found;
 }
 
 std::set<std::string> sources_of(const std::vector<Selected>& selected) {
@@ -118,8 +153,9 @@ Result<std::string> master_era2(const std::vector<Selected>& selected, const std
   std::string operations;
   std::map<std::string, std::int64_t> summary;
   bool computed = false;
+  const PytestArgs pytest_args = pytest_args_of(traces);
   OPWRIGHT_TRY(for_each_operation(selected, [&](const std::string& op, const std::vector<const Selected*>& members) -> Status {
-    std::vector<Record> records;
+    std::vector<Record> records, unhashed;
     for (const Selected* one : members) {
       for (const store::FormRow& form : one->forms) {
         const Rows rows = rows_of(*one, form.id);
@@ -127,15 +163,15 @@ Result<std::string> master_era2(const std::vector<Selected>& selected, const std
         if (one->config.convention == Convention::kCpp) {
           ++report.not_expressible["recorded at the C++ level; an era-2 master holds Python arguments (use --to master1)"];
         } else if (form.kind == FormKind::kEra2 && !form.config_hash.empty()) {
-          records.push_back({form.config_hash, form.text, form.sweep_source_hash, rows});
+          records.push_back({form.config_hash, form.text, form.sweep_source_hash, {}});
+          for (const store::OccurrenceRow* row : rows) records.back().rows.push_back(*row);
         } else {
           computed = true;
-          const std::size_t before = records.size();
-          OPWRIGHT_TRY(add_hashed(op, form.kind == FormKind::kEra2 ? form.text : format::era2_arguments(one->config), rows, records));
-          for (std::size_t i = before; i < records.size(); ++i) records[i].sweep_source_hash = form.sweep_source_hash;
+          OPWRIGHT_TRY(add_hashed(op, form.kind == FormKind::kEra2 ? form.text : format::era2_arguments(one->config), form.sweep_source_hash, rows, unhashed));
         }
       }
     }
+    std::move(unhashed.begin(), unhashed.end(), std::back_inserter(records));
     if (records.empty()) return {};
     std::stable_sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.hash < b.hash; });
     operations += operations.empty() ? "\n    " : ",\n    ";
@@ -144,7 +180,7 @@ Result<std::string> master_era2(const std::vector<Selected>& selected, const std
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Record& record = records[i];
       std::vector<std::string> executions;
-      for (const store::OccurrenceRow* row : record.rows) executions.push_back(execution_json(*row));
+      for (const store::OccurrenceRow& row : record.rows) executions.push_back(execution_json(row, pytest_args));
       JsonObject object;
       object.add_raw("arguments", record.arguments).add("config_hash", record.hash).add("config_id", ++report.configurations).add_raw("executions", json_array(executions, true));
       if (!record.sweep_source_hash.empty()) object.add("sweep_source_hash", record.sweep_source_hash);

@@ -27,8 +27,6 @@ std::string names_json(const std::map<std::string, std::int64_t>& names) {
   return object.text();
 }
 
-std::string plural(std::int64_t count, std::string_view word) { return fmt::format("{} {}{}", grouped(count), word, count == 1 ? "" : "s"); }
-
 std::string name_list(const std::map<std::string, std::int64_t>& names, std::size_t most) {
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, count] : names) sorted.emplace_back(-count, name);
@@ -57,12 +55,13 @@ std::string human(const ImportReport& report, const IngestOptions& options, doub
     text += fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", name_list(report.not_listed, 8));
   }
   for (const auto& [what, count] : report.left_out) text += fmt::format("not kept: {} {}\n", grouped(count), what);
+  if (report.unknown_names > 0) text += fmt::format("unknown: {} kept as spelled{}\n", plural(report.unknown_names, "name"), report.unknown_example.empty() ? "" : ", e.g. " + report.unknown_example);
   for (const auto& [kind, lost] : report.losses) text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
   if (report.unparsed_left > 0) {
     text += fmt::format("unparsed: {} kept as opaque text{}\n", plural(report.unparsed_left, "value"), report.unparsed_example.empty() ? "" : ", e.g. " + report.unparsed_example);
   }
-  const double mb = static_cast<double>(report.bytes) / 1e6;
-  text += fmt::format("{:.1f} MB in {:.3f} s ({:.0f} MB/s)", mb, seconds, seconds > 0 ? mb / seconds : 0);
+  text += fmt::format("{} in {:.3f} s", size_text(static_cast<std::int64_t>(report.bytes)), seconds);
+  if (report.bytes > 1'000'000) text += fmt::format(" ({:.0f} MB/s)", static_cast<double>(report.bytes) / 1e6 / seconds);
   return text + (options.dry_run ? "\n" : fmt::format(", store {}\n", options.store));
 }
 
@@ -75,6 +74,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   options.filter.like_existing = args.is_set("--like-existing");
   options.filter.ops_list_path = args.value("--ops-list");
   options.filter.exclude = args.all("--exclude");
+  if (static_cast<int>(options.filter.all_ops) + static_cast<int>(options.filter.like_existing) + static_cast<int>(!options.filter.ops_list_path.empty()) > 1) {
+    return fail(ErrorCode::kUsage, "--all-ops, --like-existing and --ops-list exclude each other; give one");
+  }
   options.read.include_failed = args.is_set("--include-failed");
   OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
   const auto start = std::chrono::steady_clock::now();
@@ -104,6 +106,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("losses", names_json(losses))
       .add_raw("loss_examples", examples.text())
       .add("unparsed_left", report.unparsed_left)
+      .add("unknown_names", report.unknown_names)
       .add("bytes", static_cast<std::int64_t>(report.bytes))
       .add_number("seconds", seconds)
       .add_bool("written", !options.dry_run && !refused);

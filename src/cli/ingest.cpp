@@ -35,6 +35,7 @@ struct KeyHasher {
 struct OccurrenceKey {
   std::int64_t form;
   std::uint32_t source, machine, trace;  // local numbers
+  std::uint32_t zero = 0;                // instead of padding: the hash is taken over all bytes
   friend bool operator==(const OccurrenceKey&, const OccurrenceKey&) = default;
 };
 struct OccurrenceHasher {
@@ -42,7 +43,7 @@ struct OccurrenceHasher {
     return xxh64({reinterpret_cast<const char*>(&key), sizeof key});
   }
 };
-static_assert(sizeof(OccurrenceKey) == 24, "no padding may enter the hash");
+static_assert(std::has_unique_object_representations_v<OccurrenceKey>, "no padding may enter the hash");
 
 // Texts numbered in the order they come; looked up without copying.
 class Names {
@@ -85,12 +86,13 @@ class Ingest final : public format::TraceSink {
     std::int64_t calls = 0;
     std::int64_t uncounted = 0;
     for (const Sighting& sighting : observed.sightings) {
-      calls += sighting.count == kUncounted ? 1 : sighting.count;
-      uncounted += sighting.count == kUncounted ? 1 : 0;
+      if (sighting.count == kUncounted) uncounted = 1;
+      else calls += sighting.count;
     }
-    if (operation.verdict != normalize::OpFilter::Verdict::kKeep) {
+    calls += uncounted;
+    if (filtering_ && operation.verdict != normalize::OpFilter::Verdict::kKeep) {
       report_.filtered[operation.name] += calls;
-      if (operation.verdict == normalize::OpFilter::Verdict::kNotListed) report_.not_listed[operation.name] += calls;
+      if (!normalize::is_known_operation(operation.name)) report_.not_listed[operation.name] += calls;
       return {};
     }
     OPWRIGHT_TRY_ASSIGN(const std::optional<FormId> form, form_of(observed, operation));
@@ -104,7 +106,10 @@ class Ingest final : public format::TraceSink {
 
   void lose(const format::Loss& loss) override {
     ImportReport::Lost& lost = report_.losses[std::string(loss.kind)];
-    if (lost.count++ == 0) lost.example = fmt::format("{}, byte {}: {}", loss.path, loss.offset, loss.example);
+    if (lost.count++ > 0) return;
+    std::string_view example = loss.example;  // messages that name the path themselves need no second one
+    if (example.starts_with(loss.path) && example.substr(loss.path.size()).starts_with(": ")) example.remove_prefix(loss.path.size() + 2);
+    lost.example = fmt::format("{}, byte {}: {}", loss.path, loss.offset, example);
   }
   void leave_out(std::string_view what, std::size_t count) override { report_.left_out[std::string(what)] += static_cast<std::int64_t>(count); }
   void add_bytes(std::size_t bytes) override { report_.bytes += bytes; }
@@ -123,11 +128,28 @@ class Ingest final : public format::TraceSink {
     } else {
       ended = trace;
     }
-    for (const auto& [uid, number] : trace_numbers_) {
+    // What a file says about itself holds for the traces it lists.
+    for (const std::uint32_t number : listed_traces_) {
       if (traces_[number].format.empty()) traces_[number].format = trace.format;
+      if (traces_[number].facts.empty()) traces_[number].facts = trace.facts;
     }
+    listed_traces_.clear();
     anonymous_ = new_trace();
+    settle_counts();
     return {};
+  }
+
+  void close_lookup() { lookup_.reset(); }
+  void filter_operations(bool on) { filtering_ = on; }
+
+  // Calls within one trace add up; the same trace read twice does not.
+  void settle_counts() {
+    for (auto& [key, counted] : current_) {
+      Count& count = occurrences_[key];
+      count.count = std::max(count.count, counted.count);
+      count.extra = std::max(count.extra, counted.extra);
+    }
+    current_.clear();
   }
 
   Status flush() {
@@ -197,17 +219,20 @@ class Ingest final : public format::TraceSink {
 
   // The form of an observation: seen in this input, known to the store, or new. Nothing when it is not understood.
   Result<std::optional<FormId>> form_of(const Observed& observed, const Operation& operation) {
-    if (!json::minify(observed.arguments, minified_)) {
+    const auto minified = json::minify(observed.arguments, minify_buffer_);
+    if (!minified) {
       lose({"unknown_shape", observed.path, observed.offset, fmt::format("the arguments of {} are not valid JSON", observed.op)});
       return std::nullopt;
     }
+    minified_ = *minified;
     const Hash128 fingerprint = fingerprint_of(observed);
     if (const auto seen = seen_forms_.find(fingerprint); seen != seen_forms_.end()) return seen->second;
     if (lookup_) {
       OPWRIGHT_TRY_ASSIGN(const auto known, lookup_->form(fingerprint));
       if (known) {
         seen_forms_.emplace(fingerprint, known->form);
-        if (known->unparsed > 0) report_.unparsed_left += known->unparsed;
+        report_.unparsed_left += known->unparsed;
+        report_.unknown_names += known->unknown_names;
         see(known->configuration, operation);
         return known->form;
       }
@@ -235,14 +260,15 @@ class Ingest final : public format::TraceSink {
     }
     if (notes.unparsed > 0 && report_.unparsed_left == 0) report_.unparsed_example = notes.unparsed_example;
     report_.unparsed_left += static_cast<std::int64_t>(notes.unparsed);
-    if (notes.unknown_names > 0) lose({"unknown_name", observed.path, observed.offset, notes.unknown_example});
+    if (notes.unknown_names > 0 && report_.unknown_names == 0) report_.unknown_example = notes.unknown_example;
+    report_.unknown_names += static_cast<std::int64_t>(notes.unknown_names);
     OPWRIGHT_TRY_ASSIGN(const ConfigId id, configuration_of(*config));
     see(id, operation);
     const FormId form = next_form_;
     ++next_form_.value;
     ++report_.forms_added;
     seen_forms_.emplace(fingerprint, form);
-    batch_.forms.push_back({form, id, fingerprint, observed.kind, static_cast<std::int64_t>(notes.unparsed), std::string(observed.op), minified_,
+    batch_.forms.push_back({form, id, fingerprint, observed.kind, static_cast<std::int64_t>(notes.unparsed), static_cast<std::int64_t>(notes.unknown_names), std::string(observed.op), std::string(minified_),
                             std::string(observed.config_hash), std::string(observed.sweep_source_hash)});
     if (batch_.forms.size() >= kBatchForms) OPWRIGHT_TRY(flush());
     return form;
@@ -271,9 +297,9 @@ class Ingest final : public format::TraceSink {
 
   void add_occurrence(FormId form, const Sighting& sighting) {
     const std::uint32_t trace = sighting.trace_uid.empty() ? anonymous_ : trace_number(sighting.trace_uid);
-    Count& count = occurrences_[{form.value, sources_.number(sighting.source), machines_.number(sighting.machine), trace}];
+    Count& count = current_[{form.value, sources_.number(sighting.source), machines_.number(sighting.machine), trace}];
     if (sighting.count != kUncounted) count.count = (count.count == kUncounted ? 0 : count.count) + sighting.count;
-    if (!sighting.extra.empty()) count.extra = sighting.extra;
+    if (sighting.extra > count.extra) count.extra = sighting.extra;
   }
 
   std::uint32_t new_trace() {
@@ -289,6 +315,7 @@ class Ingest final : public format::TraceSink {
       traces_[entry->second].uid = uid;
     }
     last_uid_ = entry->first;
+    listed_traces_.push_back(entry->second);
     return last_trace_ = entry->second;
   }
 
@@ -300,7 +327,9 @@ class Ingest final : public format::TraceSink {
   normalize::Normalizer normalizer_;
   store::Batch batch_;
   std::vector<select::Term> terms_;
-  std::string minified_, fingerprint_text_;
+  std::vector<char> minify_buffer_;
+  std::string_view minified_;  // the arguments of the observation at hand
+  std::string fingerprint_text_;
   std::unordered_map<std::string, Operation> operations_;
   Operation* last_operation_ = nullptr;
   std::string_view last_spelled_;
@@ -310,9 +339,12 @@ class Ingest final : public format::TraceSink {
   Names sources_, machines_;
   std::vector<TraceInfo> traces_;
   std::unordered_map<std::string, std::uint32_t> trace_numbers_;
+  std::vector<std::uint32_t> listed_traces_;  // named since the last end of a trace; may repeat
   std::string last_uid_ = "\n";  // no uid is a newline
   std::uint32_t last_trace_ = 0;
   std::uint32_t anonymous_ = 0;
+  bool filtering_ = true;
+  std::unordered_map<OccurrenceKey, Count, OccurrenceHasher> current_;  // of the trace being read
   std::unordered_map<OccurrenceKey, Count, OccurrenceHasher> occurrences_;
   ImportReport report_;
 };
@@ -320,8 +352,10 @@ class Ingest final : public format::TraceSink {
 Status read_all(const std::vector<std::string>& paths, const IngestOptions& options, Ingest& ingest) {
   for (const std::string& path : paths) {
     OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
+    ingest.filter_operations(!is_store);  // what a store holds was chosen when it was imported
     if (is_store) OPWRIGHT_TRY(read_store(path, options.wait_ms, ingest));
     else OPWRIGHT_TRY(format::read_trace(path, options.read, ingest));
+    ingest.settle_counts();
   }
   return ingest.flush();
 }
@@ -332,7 +366,7 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   OPWRIGHT_TRY_ASSIGN(const normalize::OpFilter filter, normalize::OpFilter::make(options.filter));
   std::optional<store::Writer> writer;
   if (!options.dry_run) {
-    OPWRIGHT_TRY_ASSIGN(store::Writer begun, store::Writer::begin(options.store, options.wait_ms));
+    OPWRIGHT_TRY_ASSIGN(store::Writer begun, store::Writer::begin(options.store, options.wait_ms, fmt::format("keys {}, terms {}", normalize::kKeyVersion, select::kTermVersion)));
     writer.emplace(std::move(begun));
   }
   OPWRIGHT_TRY_ASSIGN(auto lookup, store::Lookup::open(options.store, options.wait_ms));
@@ -342,16 +376,23 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   constexpr std::int64_t kNoRow = std::int64_t{1} << 60;
   Ingest sink(filter, std::move(lookup), thread ? &*thread : nullptr, writer ? writer->next_configuration() : ConfigId{kNoRow},
               writer ? writer->next_form() : FormId{kNoRow});
-  const Status read = read_all(paths, options, sink);
-  const Status written = thread ? thread->finish() : Status();
-  if (!read) return fail(read.error());
-  if (!written) return fail(written.error());
-  ImportReport report = sink.report();
-  if (options.strict && !report.losses.empty()) return report;  // the caller sees the losses; the writer rolls back
-  if (writer) {
-    OPWRIGHT_TRY(sink.write_provenance(*writer));
-    OPWRIGHT_TRY(writer->commit());
-  }
+  const auto read_and_write = [&]() -> Result<ImportReport> {
+    const Status read = read_all(paths, options, sink);
+    const Status written = thread ? thread->finish() : Status();
+    if (!read) return fail(read.error());
+    if (!written) return fail(written.error());
+    ImportReport report = sink.report();
+    if (report.files == 0) return fail(ErrorCode::kBadInput, fmt::format("{}: no trace in it; nothing to import", paths.front()));
+    if (options.strict && !report.losses.empty()) return report;  // the caller sees the losses; nothing is committed
+    if (writer) {
+      OPWRIGHT_TRY(sink.write_provenance(*writer));
+      OPWRIGHT_TRY(writer->commit());
+    }
+    return report;
+  };
+  Result<ImportReport> report = read_and_write();
+  sink.close_lookup();
+  if (writer) writer->discard();
   return report;
 }
 

@@ -15,7 +15,7 @@ namespace opwright::cli {
 struct ImportReport {
   std::size_t files = 0;
   std::size_t bytes = 0;           // after decompression
-  std::int64_t calls = 0;          // kept calls; a configuration without a count stands for one
+  std::int64_t calls = 0;          // kept calls; a record without a count stands for one
   std::int64_t uncounted = 0;      // how many of them stand so
   std::int64_t records = 0;        // configurations as the input lists them, after filtering
   std::int64_t forms = 0;          // distinct spellings of configurations in the input
@@ -24,7 +24,7 @@ struct ImportReport {
   std::int64_t forms_added = 0;
   std::map<std::string, std::int64_t> operations;  // kept: name -> configurations
   std::map<std::string, std::int64_t> filtered;    // name -> calls, left out by the operation lists
-  std::map<std::string, std::int64_t> not_listed;  // the part of them whose name no list knows
+  std::map<std::string, std::int64_t> not_listed;  // the part of them that is no operation we know
   struct Lost {
     std::int64_t count = 0;
     std::string example;
@@ -33,6 +33,8 @@ struct ImportReport {
   std::map<std::string, std::int64_t> left_out;  // by rule: return values, side files, …
   std::int64_t unparsed_left = 0;
   std::string unparsed_example;
+  std::int64_t unknown_names = 0;  // dtypes, layouts, … outside the known sets: kept as spelled
+  std::string unknown_example;
 };
 
 struct IngestOptions {

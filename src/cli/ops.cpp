@@ -47,10 +47,15 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   for (const store::OperationRow& row : rows) {
     uncounted = uncounted || row.uncounted > 0;
     const std::string calls = (row.uncounted > 0 ? "≥" : "") + grouped(row.calls);
-    table.rows.push_back({row.name, row.configurations, Cell(env.format == OutputFormat::kTable ? calls : std::to_string(row.calls), std::to_string(row.calls)), row.sources, row.uncounted});
+    const bool people = env.format == OutputFormat::kTable;
+    table.rows.push_back({row.name, Cell(people ? grouped(row.configurations) : std::to_string(row.configurations), std::to_string(row.configurations)), Cell(env.format == OutputFormat::kTable ? calls : std::to_string(row.calls), std::to_string(row.calls)), row.sources, row.uncounted});
+  }
+  if (rows.empty() && env.format == OutputFormat::kTable) {
+    env.out << "no configuration matches\n";
+    return kExitOk;
   }
   print(table, env);
-  if (uncounted && env.format == OutputFormat::kTable) env.out << "≥: some traces do not count calls; each of their configurations stands for one\n";
+  if (uncounted && env.format == OutputFormat::kTable) env.out << "≥: some traces do not count calls; each of their records stands for one\n";
   return kExitOk;
 }
 

@@ -58,6 +58,10 @@ void print(const Table& table, CommandEnv& env);
 void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields, std::string_view human, CommandEnv& env);
 
 std::string csv_cell(std::string_view text);
+// 1 -> "1 file", 2 -> "2 files"; `many` for words with another plural
+std::string plural(std::int64_t count, std::string_view one, std::string_view many = "");
+// 512 -> "512 B", 34246 -> "34.2 kB", 20100000 -> "20.1 MB"
+std::string size_text(std::int64_t bytes);
 // 12345678 -> "12,345,678"
 std::string grouped(std::int64_t number);
 

@@ -67,7 +67,7 @@ Error unknown_verb(std::string_view name) {
   for (const Command* command : kCommands) names.push_back(command->name);
   names.push_back("help");
   const auto near = near_names(name, names);
-  return {ErrorCode::kUsage, fmt::format("there is no verb '{}'{}; 'opwright help' lists them", name, near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front()))};
+  return {ErrorCode::kUsage, fmt::format("there is no verb '{}'{} 'opwright help' lists them", name, did_you_mean(near).empty() ? ";" : did_you_mean(near))};
 }
 
 int show_help(const std::vector<std::string>& args, CommandEnv& env) {
@@ -106,11 +106,12 @@ void bind(CLI::App& root, Bound& bound) {
     if (flag.value.empty()) bound.app->add_flag(name, bound.args.switches[std::string(flag.name)]);
     else bound.app->add_option(name, bound.args.values[std::string(flag.name)])->expected(1)->take_all()->allow_extra_args(false);
   }
-  if (!command.positional.empty()) bound.app->add_option("positional", bound.args.positionals)->expected(0, 1 << 20);
+  bound.app->add_option("positional", bound.args.positionals)->expected(0, 1 << 20);
 }
 
 Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& args) {
   std::string what = error.what();
+  if (const std::size_t colon = what.find(':'); what.find("required") != std::string::npos && colon != std::string::npos) what = what.substr(0, colon) + " needs a value";
   // CLI11 names the arguments it could not place; an unknown flag deserves a suggestion.
   const Command* command = nullptr;
   for (const std::string& arg : args) {
@@ -123,12 +124,11 @@ Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& 
       const std::string name = arg.substr(0, arg.find('='));
       if (!name.starts_with("--") || name == "--" || std::find(known.begin(), known.end(), name) != known.end()) continue;
       const auto near = near_names(name, known);
-      what = fmt::format("{} has no option {}{}", command->name, name, near.empty() ? "" : fmt::format("; did you mean {}?", near.front()));
+      what = fmt::format("{} has no option {}{}", command->name, name, did_you_mean(near));
       break;
     }
-    return {ErrorCode::kUsage, fmt::format("{}; see 'opwright help {}'", what, command->name)};
   }
-  return {ErrorCode::kUsage, fmt::format("{}; see 'opwright help'", what)};
+  return {ErrorCode::kUsage, fmt::format("{}{} See 'opwright help{}{}'", what, what.ends_with('?') ? "" : ".", command != nullptr ? " " : "", command != nullptr ? command->name : "")};
 }
 
 int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
@@ -168,12 +168,16 @@ int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
     if (help || verb.args.is_set("--help")) return show_help({std::string(command.name)}, env);
     const int count = static_cast<int>(verb.args.positionals.size());
     if (count < command.min_positionals || (command.max_positionals >= 0 && count > command.max_positionals)) {
-      return complain({ErrorCode::kUsage, fmt::format("{} needs {}; see 'opwright help {}'", command.name, command.positional.empty() ? "no arguments" : command.positional, command.name)}, env);
+      const bool too_many = count > command.min_positionals && count > 0;
+      const std::string what = command.positional.empty() ? fmt::format("takes no argument, but there is '{}'", verb.args.positionals.front())
+                               : too_many                 ? fmt::format("takes {} and no more, but there is '{}'", command.positional, verb.args.positionals.back())
+                                                          : fmt::format("needs {}", command.positional);
+      return complain({ErrorCode::kUsage, fmt::format("{} {}. See 'opwright help {}'", command.name, what, command.name)}, env);
     }
     const Result<int> done = command.run(verb.args, env);
     return done ? *done : complain(done.error(), env);
   }
-  env.out << general_help();
+  (help ? env.out : env.err) << general_help();
   return help ? kExitOk : kExitUsage;
 }
 
@@ -204,6 +208,13 @@ Result<int> wait_ms(const ParsedArgs& args) {
     return fail(ErrorCode::kUsage, fmt::format("--wait {}: a number of seconds from 0 to 86400 is needed", text));
   }
   return static_cast<int>(seconds * 1000);
+}
+
+Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std::size_t otherwise) {
+  const std::string text = args.value(flag);
+  if (text.empty()) return otherwise;
+  if (text.find_first_not_of("0123456789") != std::string::npos || text.size() > 15) return fail(ErrorCode::kUsage, fmt::format("{} {}: a whole number is needed", flag, text));
+  return static_cast<std::size_t>(std::stoull(text));
 }
 
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {

@@ -41,7 +41,9 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
   OPWRIGHT_TRY_ASSIGN(const auto ids, reader.candidates(terms));
   normalize::Normalizer normalizer;
   format::LiftNotes notes;
+  const bool provenance = select::needs_provenance(selector);
   std::vector<std::string_view> models, machines;
+  std::set<std::pair<std::int64_t, std::string_view>> uncounted;  // form and trace: each stands for one call
   for (const ConfigId id : ids) {
     Selected selected;
     selected.id = id;
@@ -49,12 +51,15 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
     if (selected.forms.empty()) return fail(ErrorCode::kBadInput, "a configuration has no form; the store is damaged");
     const store::FormRow& form = selected.forms.front();
     OPWRIGHT_TRY_ASSIGN(selected.config, normalizer.normalize(form.kind, form.op, form.text, notes));
-    OPWRIGHT_TRY_ASSIGN(selected.occurrences, reader.occurrences(id));
+    if (!provenance && !select::matches(selector, {selected.config, {}, {}, 0})) continue;
+    OPWRIGHT_TRY_ASSIGN(selected.occurrences, reader.occurrences(selected.forms));
     models.clear();
     machines.clear();
+    uncounted.clear();
     for (const store::OccurrenceRow& row : selected.occurrences) {
-      selected.calls += row.count == kUncounted ? 1 : row.count;
-      selected.uncounted += row.count == kUncounted ? 1 : 0;
+      if (row.count == kUncounted) uncounted.emplace(row.form.value, row.trace_uid);
+      else selected.calls += row.count;
+      if (!provenance) continue;
       models.insert(models.end(), {row.model, row.source, row.hf_model});
       machines.push_back(row.machine_label);
       // "Wormhole n300 x1" is also known by its series alone
@@ -65,7 +70,9 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
         from = end + 1;
       }
     }
-    if (!select::matches(selector, {selected.config, models, machines, selected.calls})) continue;
+    selected.uncounted = static_cast<std::int64_t>(uncounted.size());
+    selected.calls += selected.uncounted;
+    if (provenance && !select::matches(selector, {selected.config, models, machines, selected.calls})) continue;
     OPWRIGHT_TRY(use(std::move(selected)));
   }
   return {};

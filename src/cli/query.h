@@ -16,7 +16,7 @@ struct Selected {
   ConfigId id;
   OpConfig config;
   std::int64_t calls = 0;
-  std::int64_t uncounted = 0;  // occurrences whose trace does not count; each stands for one call
+  std::int64_t uncounted = 0;  // forms of traces that do not count; each stands for one call a trace
   std::vector<store::FormRow> forms;
   std::vector<store::OccurrenceRow> occurrences;
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array kFlags{
     kWhereFlag,
     Flag{"--limit", "N", "show at most N configurations an operation (what is left out is counted)"},
-    Flag{"--sources", "", "also list the tests and machines of each configuration"},
+    Flag{"--sources", "", "also list the tests, machines and traces of each configuration, and its key"},
     kWaitFlag,
 };
 
@@ -36,14 +36,9 @@ Result<std::vector<std::string>> resolve(store::Reader& reader, const std::strin
   if (!found.empty()) return found;
   const std::vector<std::string_view> in_store(names.begin(), names.end());
   std::string message = fmt::format("no operation '{}' in the store", wanted);
-  const auto near = near_names(name, in_store);
-  for (std::size_t i = 0; i < near.size(); ++i) message += fmt::format("{}{}", i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ", near[i]);
-  if (!near.empty()) message += "?";
-  const auto& known = normalize::known_operations();
-  if (std::find(known.begin(), known.end(), name) != known.end() || std::find(known.begin(), known.end(), "ttnn." + name) != known.end()) {
-    message += " (the library has it, but no imported trace calls it)";
-  }
-  return fail(ErrorCode::kNotFound, message + "; 'opwright ops' lists what is there");
+  if (normalize::is_known_operation(name) || normalize::is_known_operation("ttnn." + name)) message += " (the library has it, but no imported trace calls it)";
+  const std::string suggestion = did_you_mean(near_names(name, in_store));
+  return fail(ErrorCode::kNotFound, fmt::format("{}{} 'opwright ops' lists what is there", message, suggestion.empty() ? ";" : suggestion));
 }
 
 std::string calls_text(const Selected& selected) {
@@ -82,6 +77,17 @@ std::vector<std::string> argument_lines(const OpConfig& config) {
   return lines;
 }
 
+// Arguments are two spaces apart: a line that is too long continues behind one of these gaps.
+void print_wrapped(std::string_view line, std::size_t room, CommandEnv& env) {
+  while (line.size() + 4 > room) {
+    const std::size_t at = line.rfind("  ", room - 4);
+    if (at == std::string_view::npos || at == 0) break;
+    env.out << "    " << line.substr(0, at) << '\n';
+    line.remove_prefix(at + 2);
+  }
+  env.out << "    " << line << '\n';
+}
+
 void print_operation(const std::string& op, const std::vector<const Selected*>& all, std::size_t limit, bool sources, CommandEnv& env) {
   std::set<std::string> models;
   for (const Selected* selected : all) {
@@ -92,7 +98,7 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
   std::size_t number = 0;
   for (const Selected* selected : all) {
     if (number == limit) {
-      env.out << fmt::format("    … {} more; --limit shows more\n", all.size() - limit);
+      env.out << fmt::format("    … {} more (--limit {} shows all)\n", all.size() - limit, all.size());
       break;
     }
     const std::vector<std::string> lines = argument_lines(selected->config);
@@ -101,11 +107,12 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
     std::string first = fmt::format("{:>2}  {}", ++number, lines[0]);
     if (first.size() + 5 + tail.size() <= room) env.out << first << std::string(std::max<std::size_t>(5, room - first.size() - tail.size()), ' ') << tail << '\n';
     else env.out << first << "     " << tail << '\n';
-    for (std::size_t i = 1; i < lines.size(); ++i) env.out << "    " << lines[i] << '\n';
+    for (std::size_t i = 1; i < lines.size(); ++i) print_wrapped(lines[i], room, env);
     if (sources) {
       for (const store::OccurrenceRow& row : selected->occurrences) {
         env.out << fmt::format("      {} on {}, trace {}\n", row.source.empty() ? "unknown source" : row.source, row.machine_label, row.trace_uid);
       }
+      env.out << fmt::format("      key {}\n", to_hex(selected->config.key));
     }
   }
 }
@@ -113,9 +120,7 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  const std::string limit_text = args.value("--limit", "0");
-  const std::size_t limit = static_cast<std::size_t>(std::strtoull(limit_text.c_str(), nullptr, 10));
-  if (limit_text.find_first_not_of("0123456789") != std::string::npos) return fail(ErrorCode::kUsage, fmt::format("--limit {}: a whole number is needed", limit_text));
+  OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 0));
   OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
   std::vector<Selected> all;
   if (args.positionals.empty()) {
@@ -137,6 +142,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     for (std::size_t from = 0; from < all.size();) {
       std::vector<const Selected*> group;
       const std::string op = all[from].config.op;
+      if (from > 0) env.out << '\n';
       for (; from < all.size() && all[from].config.op == op; ++from) group.push_back(&all[from]);
       print_operation(op, group, limit == 0 ? group.size() : limit, args.is_set("--sources"), env);
     }

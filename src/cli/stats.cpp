@@ -84,9 +84,13 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("memory", counts_json(all.memories))
       .add_raw("ranks", counts_json(all.ranks))
       .add_raw("conventions", counts_json(all.conventions));
-  std::string human = fmt::format("{} configurations of {} operations, {}{} calls, {} tensors\n{} forms, {} sources, {} traces, {:.1f} MB in {}\n", grouped(all.configurations),
-                                  all.operations.size(), all.uncounted > 0 ? "≥" : "", grouped(all.calls), grouped(all.tensors), grouped(totals.forms), totals.sources, totals.traces,
-                                  static_cast<double>(totals.bytes) / 1e6, env.store);
+  std::string human = fmt::format("{} of {}, {}{}, {}\n", plural(all.configurations, "configuration"), plural(static_cast<std::int64_t>(all.operations.size()), "operation"),
+                                  all.uncounted > 0 ? "≥" : "", plural(all.calls, "call"), plural(all.tensors, "tensor"));
+  human += fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"), plural(totals.traces, "trace"), size_text(totals.bytes), env.store);
+  if (all.configurations == 0) {
+    print_object(object, {}, "no configuration matches\n", env);
+    return kExitOk;
+  }
   human += counts_text("operations (configurations)", all.operations, 15);
   human += counts_text("models (configurations)", all.models);
   human += counts_text("machines (configurations)", all.machines);

@@ -34,7 +34,7 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
   OPWRIGHT_TRY_ASSIGN(const auto ids, reader.candidates({}));
   for (const ConfigId id : ids) {
     OPWRIGHT_TRY_ASSIGN(const auto forms, reader.forms(id));
-    OPWRIGHT_TRY_ASSIGN(const auto occurrences, reader.occurrences(id));
+    OPWRIGHT_TRY_ASSIGN(const auto occurrences, reader.occurrences(forms));
     for (const store::FormRow& form : forms) {
       Observed observed;
       observed.kind = form.kind;

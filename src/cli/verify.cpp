@@ -34,8 +34,10 @@ class HashChecker final : public format::TraceSink {
       return fail(ErrorCode::kBadInput, fmt::format("{}: the arguments of a configuration of {} at byte {} are not valid JSON: {}", observed.path, observed.op, observed.offset, arguments.error().what));
     }
     const json::Node* machine = nullptr;
-    if (!observed.sightings.empty() && !observed.sightings.front().machine.empty()) {
-      if (const auto parsed = machine_document_.parse(observed.sightings.front().machine)) machine = *parsed;
+    std::string_view machine_text = observed.hashed_machine;
+    if (machine_text.empty() && !observed.sightings.empty()) machine_text = observed.sightings.front().machine;
+    if (!machine_text.empty()) {
+      if (const auto parsed = machine_document_.parse(machine_text)) machine = *parsed;
     }
     const Generations matching = normalize::matching_generations(observed.config_hash, observed.op, **arguments, machine);
     if (matching.none()) {
@@ -67,6 +69,7 @@ class HashChecker final : public format::TraceSink {
 };
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 10));
   HashChecker checker;
   OPWRIGHT_TRY(format::read_trace(args.positionals[0], {}, checker));
   std::string generation = "none";
@@ -85,11 +88,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("per_generation", per_generation.text())
       .add("losses", checker.losses)
       .add_raw("mismatched", json_array(mismatched, true));
-  std::string human = fmt::format("{} configurations, {} hashes reproduced, {} differ, {} without a hash\n", grouped(checker.configurations), grouped(checker.matched),
-                                  checker.mismatches.size(), grouped(checker.without_hash));
+  std::string human = fmt::format("{}, {} reproduced, {} differ{}, {} without a hash\n", plural(checker.configurations, "configuration"), plural(checker.matched, "hash", "hashes"),
+                                  checker.mismatches.size(), checker.mismatches.size() == 1 ? "s" : "", grouped(checker.without_hash));
   if (checker.matched > 0) human += fmt::format("generation {}{}\n", generation, generation == "mixed" ? ": no single rule explains them all" : "");
-  else if (checker.without_hash == checker.configurations) human += "era 1: files of that time carry no hashes\n";
-  const std::size_t limit = static_cast<std::size_t>(std::strtoull(args.value("--limit", "10").c_str(), nullptr, 10));
+  else if (checker.without_hash == checker.configurations) human += "nothing to verify: it carries no hashes (only era-2 masters do)\n";
   for (std::size_t i = 0; i < checker.mismatches.size() && i < limit; ++i) {
     const Mismatch& one = checker.mismatches[i];
     human += fmt::format("  {} at byte {}: stored {}, no generation gives it (G5: {})\n", one.op, one.offset, one.stored.substr(0, 16), one.newest.substr(0, 16));

@@ -37,7 +37,7 @@ void WriterThread::run() {
       queue_.pop_front();
       changed_.notify_all();
     }
-    if (status_) status_ = writer_.write(std::move(batch));  // after an error the rest is thrown away: nothing will be committed
+    if (status_) status_ = writer_.write(batch);  // after an error the rest is thrown away: nothing will be committed
   }
 }
 

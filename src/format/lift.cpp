@@ -67,12 +67,14 @@ Value lift_member(Value value, LiftNotes& notes) {
   return lift(std::move(value), notes);
 }
 
-Fields lift_members(const Fields& fields, LiftNotes& notes, std::initializer_list<std::string_view> without = {}) {
+// `typed`: members of a struct; JSON writes positional ones under their numbers.
+Fields lift_members(const Fields& fields, LiftNotes& notes, std::initializer_list<std::string_view> without = {}, bool typed = true) {
   Fields lifted;
   lifted.reserve(fields.size());
   for (const auto& [name, value] : fields) {
     if (std::find(without.begin(), without.end(), name) != without.end()) continue;
-    lifted.emplace_back(name, lift_member(value, notes));
+    const bool position = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+    lifted.emplace_back(typed && position ? std::string() : name, lift_member(value, notes));
   }
   return lifted;
 }
@@ -103,6 +105,9 @@ Value lift_typed(const std::string& type, const Value& content, LiftNotes& notes
   if (content.is_null()) return Value::opaque(type, "...");  // the writer had nothing to show
   if (const Opaque* opaque = content.as_opaque()) {
     return Value::opaque(type, opaque->text == "{...}" ? "..." : opaque->text);
+  }
+  if (type.empty() && fields != nullptr && fields->size() == 2 && find(*fields, "x") != nullptr && find(*fields, "y") != nullptr) {
+    return Value::structure("CoreCoord", lift_members(*fields, notes));  // `(x=8,y=8)` says what `8-8` says
   }
   if (is_list_type(type)) {
     if (const auto shape = read_shape(content)) {
@@ -183,7 +188,7 @@ Value lift_dict(const Fields& fields, LiftNotes& notes) {
     return Value::structure("CoreCoord", lift_members(fields, notes));
   }
   if (find(fields, "math_fidelity") != nullptr) return Value::structure("ComputeKernelConfig", lift_members(fields, notes));
-  return Value::dict(lift_members(fields, notes));
+  return Value::dict(lift_members(fields, notes, {}, false));
 }
 
 Value number_value(std::string_view token) {

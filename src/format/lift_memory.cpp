@@ -152,6 +152,16 @@ void read_memory_field(const Value& field, TensorSpec& spec, LiftNotes& notes) {
   else spec.more.emplace_back("memory_config", lifted);
 }
 
+// Faces of 16x16, as many as fit, follow from the tile; anything else is said.
+void read_faces(const Fields& tile, TensorSpec& spec, LiftNotes& notes) {
+  for (const auto& [name, field] : tile) {
+    if (name == "tile_shape") continue;
+    if (name == "face_shape" && read_shape(field) == Shape{16, 16}) continue;
+    if (name == "num_faces" && field.as_int() != nullptr && spec.tile && spec.tile->size() == 2 && *field.as_int() * 256 == (*spec.tile)[0] * (*spec.tile)[1]) continue;
+    spec.more.emplace_back(name, lift(field, notes));
+  }
+}
+
 // `PlacementShard(-2)` -> `Shard(2)` for a tensor of rank 4; `PlacementReplicate()` -> `Replicate`.
 std::string placement_dim(std::string_view text, std::size_t rank) {
   if (text.starts_with("Placement")) text.remove_prefix(9);
@@ -292,11 +302,14 @@ TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
         const Fields* tile_fields = tile != nullptr ? members(*tile) : nullptr;
         const Value* tile_shape = tile_fields != nullptr ? find(*tile_fields, "tile_shape") : nullptr;
         if (tile_shape != nullptr) spec.tile = read_shape(*tile_shape);
+        if (tile_fields != nullptr) read_faces(*tile_fields, spec, notes);
       } else if (name == "alignment") {
         if (auto alignment = read_shape(field)) {
           List numbers;
           for (const std::int64_t n : *alignment) numbers.emplace_back(n);
           spec.more.emplace_back("alignment", Value(std::move(numbers)));
+        } else {
+          spec.more.emplace_back("alignment", lift(field, notes));
         }
       } else if (name == "storage") {  // DeviceStorage(), HostStorage(): the type says where, its members are handles
         if (const Struct* typed = field.as_struct(); typed != nullptr && !spec.storage.present()) {

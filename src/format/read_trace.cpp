@@ -59,7 +59,7 @@ std::vector<std::string> outer_keys(std::string_view text, std::size_t at) {
 bool has(const std::vector<std::string>& keys, std::string_view key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
 Error not_a_trace(const std::string& path, const std::string& seen) {
-  return {ErrorCode::kBadInput, fmt::format("{}: not a trace ({}); {}", path, seen, kSupported)};
+  return {ErrorCode::kNotATrace, fmt::format("{}: not a trace ({}); {}", path, seen, kSupported)};
 }
 
 // Documents that are small enough to be taken whole: graphs, reports, single records.
@@ -149,6 +149,10 @@ Status read_folder(const std::string& folder, const ReadOptions& options, TraceS
     } else if (!may_be_trace(path)) {
       sink.leave_out("files that are no traces", 1);
     } else if (const Status read = read_whole(path.string(), sink); !read) {
+      if (read.error().code == ErrorCode::kNotATrace) {
+        sink.leave_out("files that are no traces", 1);
+        continue;
+      }
       if (read.error().code != ErrorCode::kBadInput && read.error().code != ErrorCode::kUnsupported) return read;
       sink.lose({"unreadable_file", path.string(), 0, read.error().message});
     }

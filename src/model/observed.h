@@ -35,6 +35,7 @@ struct Observed {
   std::string_view arguments;       // JSON text, white space allowed
   std::string_view config_hash;     // as stored in the file; "" none
   std::string_view sweep_source_hash;
+  std::string_view hashed_machine;  // machine_info (JSON) the hash was taken over, where the file names it apart
   std::vector<Sighting> sightings;  // at least one
   std::string_view path;            // file, for messages
   std::size_t offset = 0;           // byte of the record in the (decompressed) file

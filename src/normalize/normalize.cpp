@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "normalize/op_filter.h"
 #include "normalize/signatures.h"
 
 namespace opwright::normalize {
@@ -65,7 +64,7 @@ Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::
   std::vector<Slot> slots;
   slots.reserve(lifted.size());
   for (format::LiftedArgument& argument : lifted) {
-    if (argument.position < 0 && OpFilter::is_handle_argument(argument.name)) continue;
+    if (argument.position < 0 && is_handle_argument(argument.name)) continue;
     Slot slot{2, argument.position, std::move(argument.name), std::move(argument.value)};
     if (slot.position >= 0) {
       const auto at = static_cast<std::size_t>(slot.position);

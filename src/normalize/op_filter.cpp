@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/input.h"
 #include "model/op_config.h"
 
@@ -48,19 +50,6 @@ const std::vector<KnownOperation>& operation_table() {
   return table;
 }
 
-constexpr std::string_view kHandlePrefix = "kwarg:";
-
-const std::set<std::string_view>& handle_arguments() {
-  static const std::set<std::string_view> names = [] {
-    std::set<std::string_view> found;
-    for_each_line(embedded::exclusions_txt, [&](std::string_view line) {
-      if (line.starts_with(kHandlePrefix)) found.insert(trimmed(line.substr(kHandlePrefix.size())));
-    });
-    return found;
-  }();
-  return names;
-}
-
 }  // namespace
 
 Result<OpFilter> OpFilter::make(const FilterOptions& options) {
@@ -69,7 +58,10 @@ Result<OpFilter> OpFilter::make(const FilterOptions& options) {
   if (!options.ops_list_path.empty()) {
     OPWRIGHT_TRY_ASSIGN(Input input, Input::open(options.ops_list_path));
     OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());
-    for_each_line(text.view(), [&](std::string_view line) { filter.listed_.insert(dotted(line)); });
+    for_each_line(text.view(), [&](std::string_view line) {
+      filter.listed_.insert(dotted(line));
+      filter.listed_.insert("ttnn." + dotted(line));
+    });
     if (filter.listed_.empty()) {
       return fail(ErrorCode::kBadInput, fmt::format("{}: no operation names in it; one a line is expected", options.ops_list_path));
     }
@@ -80,7 +72,7 @@ Result<OpFilter> OpFilter::make(const FilterOptions& options) {
   }
   if (!options.all_ops) {
     for_each_line(embedded::exclusions_txt, [&](std::string_view line) {
-      if (!line.starts_with(kHandlePrefix)) filter.excluded_.insert(std::string(line.substr(0, line.find('\t'))));
+      filter.excluded_.insert(std::string(line.substr(0, line.find('\t'))));
     });
   }
   for (const std::string& name : options.exclude) {
@@ -97,12 +89,16 @@ OpFilter::Verdict OpFilter::judge(std::string_view dotted_op) const {
   return Verdict::kNotListed;
 }
 
-bool OpFilter::is_handle_argument(std::string_view name) { return handle_arguments().contains(name); }
+bool is_known_operation(std::string_view dotted_op) {
+  const auto& names = known_operations();
+  return std::binary_search(names.begin(), names.end(), dotted_op);
+}
 
 const std::vector<std::string_view>& known_operations() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> found;
     for (const KnownOperation& row : operation_table()) found.push_back(row.name);
+    std::sort(found.begin(), found.end());
     return found;
   }();
   return names;

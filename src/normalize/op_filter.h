@@ -24,8 +24,6 @@ class OpFilter {
 
   static Result<OpFilter> make(const FilterOptions& options);
   Verdict judge(std::string_view dotted_op) const;
-  // Keyword arguments that are handles of a run, not parameters of the operation.
-  static bool is_handle_argument(std::string_view name);
 
  private:
   bool all_ops_ = false;
@@ -33,6 +31,7 @@ class OpFilter {
   std::set<std::string, std::less<>> excluded_;
 };
 
+bool is_known_operation(std::string_view dotted_op);
 // Every operation name we know (library and older traces), sorted; for suggestions and `doctor`.
 const std::vector<std::string_view>& known_operations();
 

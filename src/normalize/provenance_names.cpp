@@ -77,7 +77,7 @@ std::string name_machine(std::string_view machine_json) {
   add(text_of("board_type"));
   add(text_of("device_series"));
   if (const std::string cards = text_of("card_count"); !cards.empty()) add("x" + cards);
-  if (label.empty() && !text_of("device_count").empty()) label = text_of("device_count") + " devices";
+  if (label.empty() && !text_of("device_count").empty()) label = text_of("device_count") + (text_of("device_count") == "1" ? " device" : " devices");
   return label.empty() ? "unknown" : label;
 }
 

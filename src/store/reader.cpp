@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <tuple>
 
+#include "store/posting_list.h"
 #include "store/schema.h"
 
 namespace opwright::store {
 namespace {
 
 constexpr std::size_t kOpenPacks = 16;
-constexpr std::int64_t kProbe = 4096;  // rows looked at to guess which term is the rarest
 
 }  // namespace
 
@@ -31,9 +33,9 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms) {
   OPWRIGHT_TRY_ASSIGN(reader.find_forms_,
                       db.prepare("SELECT id, kind, op, config_hash, sweep_source_hash, pack_id, slot FROM form WHERE configuration_id = ? ORDER BY fingerprint"));
   OPWRIGHT_TRY_ASSIGN(reader.find_occurrences_,
-                      db.prepare("SELECT x.form_id, s.text, s.model, s.hf_model, m.text, m.label, t.uid, x.count, x.extra FROM form f"
-                                 " JOIN occurrence x ON x.form_id = f.id JOIN source s ON s.id = x.source_id JOIN machine m ON m.id = x.machine_id"
-                                 " JOIN trace t ON t.id = x.trace_id WHERE f.configuration_id = ? ORDER BY f.fingerprint, s.text, m.text, t.uid"));
+                      db.prepare("SELECT source_id, machine_id, trace_id, count, extra FROM occurrence WHERE form_id = ?"));
+  OPWRIGHT_TRY(reader.load_names());
+  OPWRIGHT_TRY_ASSIGN(reader.find_posting_, db.prepare("SELECT first, steps FROM posting WHERE term = ? ORDER BY first"));
   OPWRIGHT_TRY_ASSIGN(reader.find_pack_, db.prepare("SELECT data FROM pack WHERE id = ?"));
   return reader;
 }
@@ -42,11 +44,11 @@ Result<Totals> Reader::totals() {
   Totals totals;
   OPWRIGHT_TRY_ASSIGN(Statement statement,
                       database_.prepare("SELECT (SELECT count(*) FROM operation), (SELECT count(*) FROM configuration), (SELECT count(*) FROM form),"
-                                        " (SELECT coalesce(sum(coalesce(count, 1)), 0) FROM occurrence), (SELECT count(*) FROM occurrence WHERE count IS NULL),"
+                                        " (SELECT coalesce(sum(count), 0) FROM occurrence), (SELECT count(*) FROM (SELECT DISTINCT form_id, trace_id FROM occurrence WHERE count IS NULL)),"
                                         " (SELECT count(*) FROM source WHERE id > 0), (SELECT count(*) FROM machine WHERE id > 0), (SELECT count(*) FROM trace)"));
   OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
   if (row) {
-    totals = {statement.integer(0), statement.integer(1), statement.integer(2), statement.integer(3), statement.integer(4),
+    totals = {statement.integer(0), statement.integer(1), statement.integer(2), statement.integer(3) + statement.integer(4), statement.integer(4),
               statement.integer(5), statement.integer(6), statement.integer(7), 0, kSchemaVersion};
   }
   OPWRIGHT_TRY_ASSIGN(const std::int64_t pages, database_.query_integer("PRAGMA page_count"));
@@ -67,14 +69,14 @@ Status Reader::check() {
 
 Result<std::vector<OperationRow>> Reader::operations() {
   OPWRIGHT_TRY_ASSIGN(Statement statement,
-                      database_.prepare("SELECT o.name, count(DISTINCT c.id), coalesce(sum(coalesce(x.count, 1)), 0), sum(x.form_id IS NOT NULL AND x.count IS NULL),"
+                      database_.prepare("SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0), count(DISTINCT iif(x.count IS NULL, x.form_id || ':' || x.trace_id, NULL)),"
                                         " count(DISTINCT nullif(x.source_id, 0)) FROM operation o JOIN configuration c ON c.operation_id = o.id"
                                         " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN occurrence x ON x.form_id = f.id GROUP BY o.id ORDER BY 2 DESC, 1"));
   std::vector<OperationRow> rows;
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
     if (!row) return rows;
-    rows.push_back({std::string(statement.text(0)), statement.integer(1), statement.integer(2), statement.integer(3), statement.integer(4)});
+    rows.push_back({std::string(statement.text(0)), statement.integer(1), statement.integer(2) + statement.integer(3), statement.integer(3), statement.integer(4)});
   }
 }
 
@@ -88,36 +90,43 @@ Result<std::vector<std::string>> Reader::operation_names() {
   }
 }
 
+Result<std::vector<std::int64_t>> Reader::posting(std::uint64_t term) {
+  std::vector<std::int64_t> ids;
+  find_posting_.bind(1, static_cast<std::int64_t>(term));
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool row, find_posting_.step());
+    if (!row) return ids;
+    if (!decode_ids(find_posting_.integer(0), find_posting_.blob(1), ids)) {
+      return fail(ErrorCode::kBadInput, fmt::format("{}: a list of the index is damaged; restore a copy of the store", database_.path()));
+    }
+  }
+}
+
 Result<std::vector<ConfigId>> Reader::candidates(std::span<const std::uint64_t> terms) {
   std::vector<ConfigId> ids;
-  std::string sql = "SELECT id FROM configuration ORDER BY id";
-  std::vector<std::int64_t> order;
-  if (!terms.empty()) {
-    OPWRIGHT_TRY_ASSIGN(Statement probe, database_.prepare("SELECT count(*) FROM (SELECT 1 FROM posting WHERE term = ? LIMIT ?)"));
-    std::vector<std::pair<std::int64_t, std::int64_t>> rarest;
-    for (const std::uint64_t term : terms) {
-      probe.bind(1, static_cast<std::int64_t>(term)).bind(2, kProbe);
-      OPWRIGHT_TRY(probe.step());
-      rarest.emplace_back(probe.integer(0), static_cast<std::int64_t>(term));
-      probe.reset();
+  if (terms.empty()) {
+    OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare("SELECT id FROM configuration ORDER BY id"));
+    while (true) {
+      OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
+      if (!row) return ids;
+      ids.push_back({statement.integer(0)});
     }
-    std::sort(rarest.begin(), rarest.end());
-    if (rarest.front().first == 0) return ids;
-    sql = "SELECT p0.configuration_id FROM posting p0";
-    for (std::size_t i = 0; i < rarest.size(); ++i) {
-      order.push_back(rarest[i].second);
-      // CROSS JOIN keeps our order: the rarest term drives.
-      if (i > 0) sql += fmt::format(" CROSS JOIN posting p{0} ON p{0}.term = ?{1} AND p{0}.configuration_id = p0.configuration_id", i, i + 1);
-    }
-    sql += " WHERE p0.term = ?1 ORDER BY 1";
   }
-  OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare(sql));
-  for (std::size_t i = 0; i < order.size(); ++i) statement.bind(static_cast<int>(i) + 1, order[i]);
-  while (true) {
-    OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
-    if (!row) return ids;
-    ids.push_back({statement.integer(0)});
+  std::vector<std::vector<std::int64_t>> lists;
+  for (const std::uint64_t term : terms) {
+    OPWRIGHT_TRY_ASSIGN(auto list, posting(term));
+    if (list.empty()) return ids;
+    lists.push_back(std::move(list));
   }
+  std::sort(lists.begin(), lists.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::vector<std::int64_t> both;
+  for (std::size_t i = 1; i < lists.size(); ++i) {
+    both.clear();
+    std::set_intersection(lists[0].begin(), lists[0].end(), lists[i].begin(), lists[i].end(), std::back_inserter(both));
+    lists[0].swap(both);
+  }
+  for (const std::int64_t id : lists[0]) ids.push_back({id});
+  return ids;
 }
 
 Result<ConfigRow> Reader::configuration(ConfigId id) {
@@ -163,25 +172,52 @@ Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
   }
 }
 
-Result<std::vector<OccurrenceRow>> Reader::occurrences(ConfigId id) {
-  std::vector<OccurrenceRow> rows;
-  find_occurrences_.bind(1, id.value);
-  while (true) {
-    OPWRIGHT_TRY_ASSIGN(const bool found, find_occurrences_.step());
-    if (!found) return rows;
-    const Statement& s = find_occurrences_;
-    OccurrenceRow row;
-    row.form = {s.integer(0)};
+// Sources, machines and traces are few and shared by all occurrences: read once, then looked up.
+Status Reader::load_names() {
+  const auto load = [&](const char* sql, std::unordered_map<std::int64_t, OccurrenceRow>& rows, const auto& fill) -> Status {
+    OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare(sql));
+    while (true) {
+      OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
+      if (!row) return {};
+      fill(statement, rows[statement.integer(0)]);
+    }
+  };
+  OPWRIGHT_TRY(load("SELECT id, text, model, hf_model FROM source", sources_, [](const Statement& s, OccurrenceRow& row) {
     row.source = s.text(1);
     row.model = s.text(2);
     row.hf_model = s.text(3);
-    row.machine = s.text(4);
-    row.machine_label = s.text(5);
-    row.trace_uid = s.text(6);
-    row.count = s.is_null(7) ? kUncounted : s.integer(7);
-    row.extra = s.text(8);
-    rows.push_back(std::move(row));
+  }));
+  OPWRIGHT_TRY(load("SELECT id, text, label FROM machine", machines_, [](const Statement& s, OccurrenceRow& row) {
+    row.machine = s.text(1);
+    row.machine_label = s.text(2);
+  }));
+  return load("SELECT id, uid FROM trace", traces_, [](const Statement& s, OccurrenceRow& row) { row.trace_uid = s.text(1); });
+}
+
+Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow>& forms) {
+  std::vector<OccurrenceRow> rows;
+  for (const FormRow& form : forms) {
+    const std::size_t first = rows.size();
+    find_occurrences_.bind(1, form.id.value);
+    while (true) {
+      OPWRIGHT_TRY_ASSIGN(const bool found, find_occurrences_.step());
+      if (!found) break;
+      const Statement& s = find_occurrences_;
+      OccurrenceRow row = sources_[s.integer(0)];
+      const OccurrenceRow& machine = machines_[s.integer(1)];
+      row.form = form.id;
+      row.machine = machine.machine;
+      row.machine_label = machine.machine_label;
+      row.trace_uid = traces_[s.integer(2)].trace_uid;
+      row.count = s.is_null(3) ? kUncounted : s.integer(3);
+      row.extra = s.text(4);
+      rows.push_back(std::move(row));
+    }
+    std::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), [](const OccurrenceRow& a, const OccurrenceRow& b) {
+      return std::tie(a.source, a.machine, a.trace_uid) < std::tie(b.source, b.machine, b.trace_uid);
+    });
   }
+  return rows;
 }
 
 Result<std::vector<TraceRow>> Reader::traces() {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/ids.h"
@@ -20,7 +21,7 @@ namespace opwright::store {
 struct OperationRow {
   std::string name;
   std::int64_t configurations = 0;
-  std::int64_t calls = 0;      // a configuration whose trace does not count calls stands for one
+  std::int64_t calls = 0;      // a form whose trace does not count calls stands for one call a trace
   std::int64_t uncounted = 0;  // how many of the calls stand so
   std::int64_t sources = 0;
 };
@@ -73,7 +74,8 @@ class Reader {
   Result<ConfigRow> configuration(ConfigId id);
   // Ordered by fingerprint, so that the first one does not depend on who was imported first.
   Result<std::vector<FormRow>> forms(ConfigId id);
-  Result<std::vector<OccurrenceRow>> occurrences(ConfigId id);
+  // Of these forms, in their order.
+  Result<std::vector<OccurrenceRow>> occurrences(const std::vector<FormRow>& forms);
   Result<std::vector<TraceRow>> traces();
   // text -> number of configurations seen there
   Result<std::vector<std::pair<std::string, std::int64_t>>> sources();
@@ -81,12 +83,15 @@ class Reader {
 
  private:
   explicit Reader(Database database) : database_(std::move(database)) {}
+  Status load_names();
+  Result<std::vector<std::int64_t>> posting(std::uint64_t term);
   Result<const Unpacked*> opened_pack(std::int64_t id);
   Result<std::vector<std::pair<std::string, std::int64_t>>> pairs(std::string_view sql);
 
   Database database_;
-  Statement find_configuration_, find_forms_, find_occurrences_, find_pack_;
+  Statement find_configuration_, find_forms_, find_occurrences_, find_posting_, find_pack_;
   std::map<std::int64_t, Unpacked> packs_;  // a few, last used
+  std::unordered_map<std::int64_t, OccurrenceRow> sources_, machines_, traces_;  // the columns of one table each
 };
 
 }  // namespace opwright::store

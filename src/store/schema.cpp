@@ -21,7 +21,6 @@ CREATE TABLE configuration (                         -- one distinct operator ca
   convention INTEGER NOT NULL,                       -- 1 python, 2 cpp
   key BLOB NOT NULL UNIQUE                           -- SHA-256 of the canonical text
 );
-CREATE INDEX configuration_by_operation ON configuration(operation_id);
 CREATE TABLE pack (                                  -- argument texts of up to 64 forms, zstd
   id INTEGER PRIMARY KEY,
   data BLOB NOT NULL
@@ -36,7 +35,8 @@ CREATE TABLE form (                                  -- a way some trace spelled
   sweep_source_hash TEXT,
   pack_id INTEGER NOT NULL REFERENCES pack(id),
   slot INTEGER NOT NULL,
-  unparsed INTEGER NOT NULL                          -- texts inside that no grammar reads
+  unparsed INTEGER NOT NULL,                         -- texts inside that no grammar reads
+  unknown_names INTEGER NOT NULL                     -- dtypes, layouts, … outside the known sets
 );
 CREATE INDEX form_by_configuration ON form(configuration_id);
 CREATE TABLE source (                                -- the test or script that ran; id 0: not known
@@ -68,8 +68,9 @@ CREATE TABLE occurrence (
 ) WITHOUT ROWID;
 CREATE TABLE posting (                               -- inverted index: narrows a selector, decides nothing
   term INTEGER NOT NULL,
-  configuration_id INTEGER NOT NULL,
-  PRIMARY KEY (term, configuration_id)
+  first INTEGER NOT NULL,                            -- the first configuration of this piece of the list
+  steps BLOB NOT NULL,                               -- the others: differences as LEB128
+  PRIMARY KEY (term, first)
 ) WITHOUT ROWID;
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO source VALUES (0, '', '', NULL, 'unknown');

@@ -46,7 +46,7 @@ Statement& Statement::bind(int index, std::string_view text) {
   return *this;
 }
 Statement& Statement::bind_blob(int index, std::string_view bytes) {
-  sqlite3_bind_blob64(handle_, index, bytes.data(), bytes.size(), SQLITE_STATIC);
+  sqlite3_bind_blob64(handle_, index, bytes.data() != nullptr ? bytes.data() : "", bytes.size(), SQLITE_STATIC);
   return *this;
 }
 Statement& Statement::bind_null(int index) {
@@ -84,6 +84,9 @@ std::string_view Statement::blob(int column) const {
 bool Statement::is_null(int column) const { return sqlite3_column_type(handle_, column) == SQLITE_NULL; }
 
 Result<Database> Database::open(const std::string& path, Mode mode, int wait_ms) {
+  // Statistics of memory would take a lock for every allocation of every connection.
+  static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  (void)configured;
   sqlite3* handle = nullptr;
   const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);

@@ -2,15 +2,27 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
+#include "base/json.h"
+#include "base/json_write.h"
 #include "store/pack.h"
+#include "store/posting_list.h"
 #include "store/schema.h"
 
 namespace opwright::store {
 namespace {
+
+std::uint64_t file_number(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+constexpr std::size_t kPostingsHeld = 1 << 17;  // sorted together, yet written while the parser goes on
 
 std::string_view bytes_of(const ConfigKey& key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
 
@@ -23,6 +35,29 @@ struct FingerprintBytes {
   std::string_view view() const { return {bytes, sizeof bytes}; }
 };
 
+// What two files say about one trace is united; of two answers to one question the smaller text stays: the result does
+// not depend on the order of imports.
+std::string joined_facts(std::string_view a, std::string_view b) {
+  std::map<std::string, std::string> facts;
+  json::Document document;
+  for (const std::string_view text : {a, b}) {
+    const auto root = document.parse(text);
+    if (!root || !(*root)->is(json::Kind::kObject)) continue;
+    for (std::uint32_t i = 0; i < (*root)->count; ++i) {
+      const auto [entry, added] = facts.try_emplace(std::string((*root)->fields[i].key), (*root)->fields[i].value.text);
+      if (!added) entry->second = std::min<std::string>(entry->second, std::string((*root)->fields[i].value.text));
+    }
+  }
+  std::string joined = "{";
+  for (const auto& [name, value] : facts) {
+    if (joined.size() > 1) joined += ", ";
+    json::append_quoted(joined, name);
+    joined += ": ";
+    json::append_quoted(joined, value);
+  }
+  return joined + "}";
+}
+
 void bind_optional(Statement& statement, int index, std::string_view text) {
   if (text.empty()) statement.bind_null(index);
   else statement.bind(index, text);
@@ -30,9 +65,20 @@ void bind_optional(Statement& statement, int index, std::string_view text) {
 
 }  // namespace
 
-Result<Writer> Writer::begin(const std::string& path, int wait_ms) {
+Result<Writer> Writer::begin(const std::string& path, int wait_ms, const std::string& identity) {
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(Writer writer, begin_once(path, wait_ms, identity));
+    // Another process may have discarded the file it had created while we waited for its lock.
+    if (file_number(path) == writer.file_) return writer;
+    writer.open_ = false;
+  }
+}
+
+Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const std::string& identity) {
+  const bool existed = file_number(path) != 0;
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kWrite, wait_ms));
   Writer writer(std::move(database));
+  writer.file_ = file_number(path);
   Database& db = writer.database_;
   OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, db.query_integer("SELECT count(*) FROM sqlite_master"));
   if (tables == 0) OPWRIGHT_TRY(db.execute("PRAGMA page_size = 8192"));
@@ -41,22 +87,49 @@ Result<Writer> Writer::begin(const std::string& path, int wait_ms) {
                           "PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"));
   OPWRIGHT_TRY(db.execute("BEGIN IMMEDIATE"));
   writer.open_ = true;
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t traces, db.query_integer("SELECT count(*) FROM trace"));
+  writer.created_ = !existed && traces == 0;
   OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM configuration"));
   OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM form"));
   OPWRIGHT_TRY(writer.prepare());
+  OPWRIGHT_TRY(writer.check_identity(identity));
   return writer;
 }
 
 Writer::Writer(Writer&& other) noexcept
     : database_(std::move(other.database_)),
       open_(std::exchange(other.open_, false)),
+      created_(other.created_),
+      file_(other.file_),
       next_configuration_(other.next_configuration_),
       next_form_(other.next_form_),
       operations_(std::move(other.operations_)),
+      postings_(std::move(other.postings_)),
       statements_(std::move(other.statements_)) {}
 
-Writer::~Writer() {
-  if (open_) (void)database_.execute("ROLLBACK");
+Writer::~Writer() { discard(); }
+
+void Writer::discard() {
+  if (!open_) return;
+  open_ = false;
+  statements_ = {};
+  // The lock of the transaction is held while the empty file goes, so nobody can have put anything into it; a process
+  // that waits for the lock finds out in begin() that its file is gone.
+  if (created_) {
+    for (const char* part : {"", "-wal", "-shm"}) unlink((database_.path() + part).c_str());
+  }
+  (void)database_.execute("ROLLBACK");
+}
+
+// Keys and index terms of another version would silently never meet ours.
+Status Writer::check_identity(const std::string& identity) {
+  OPWRIGHT_TRY_ASSIGN(Statement add, database_.prepare("INSERT OR IGNORE INTO setting(name, value) VALUES ('identity', ?)"));
+  OPWRIGHT_TRY(add.bind(1, identity).run());
+  OPWRIGHT_TRY_ASSIGN(Statement find, database_.prepare("SELECT value FROM setting WHERE name = 'identity'"));
+  OPWRIGHT_TRY(find.step());
+  if (find.text(0) == identity) return {};
+  return fail(ErrorCode::kUnsupported, fmt::format("{}: its configurations are identified by '{}', this build's by '{}'; make a new store and import this one into it (nothing was changed)",
+                                                   database_.path(), find.text(0), identity));
 }
 
 Status Writer::prepare() {
@@ -67,27 +140,26 @@ Status Writer::prepare() {
   OPWRIGHT_TRY(make(statements_.add_configuration, "INSERT INTO configuration(id, operation_id, convention, key) VALUES (?, ?, ?, ?)"));
   OPWRIGHT_TRY(make(statements_.add_pack, "INSERT INTO pack(data) VALUES (?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.add_form,
-                    "INSERT INTO form(id, fingerprint, configuration_id, kind, op, config_hash, sweep_source_hash, pack_id, slot, unparsed)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  OPWRIGHT_TRY(make(statements_.add_posting, "INSERT OR IGNORE INTO posting(term, configuration_id) VALUES (?, ?)"));
+                    "INSERT INTO form(id, fingerprint, configuration_id, kind, op, config_hash, sweep_source_hash, pack_id, slot, unparsed, unknown_names)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  OPWRIGHT_TRY(make(statements_.add_posting, "INSERT INTO posting(term, first, steps) VALUES (?, ?, ?)"));
   OPWRIGHT_TRY(make(statements_.add_occurrence,
                     "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, count, extra) VALUES (?, ?, ?, ?, ?, ?)"
-                    " ON CONFLICT DO UPDATE SET count = excluded.count WHERE excluded.count > coalesce(count, 0)"));
+                    " ON CONFLICT DO UPDATE SET count = max(coalesce(count, excluded.count), coalesce(excluded.count, count)),"
+                    " extra = nullif(max(coalesce(extra, ''), coalesce(excluded.extra, '')), '')"
+                    " WHERE coalesce(excluded.count, -1) > coalesce(count, -1) OR coalesce(excluded.extra, '') > coalesce(extra, '')"));
   OPWRIGHT_TRY(make(statements_.find_operation, "SELECT id FROM operation WHERE name = ?"));
   OPWRIGHT_TRY(make(statements_.add_operation, "INSERT INTO operation(name) VALUES (?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.find_source, "SELECT id FROM source WHERE text = ?"));
   OPWRIGHT_TRY(make(statements_.add_source, "INSERT INTO source(text, path, hf_model, model) VALUES (?, ?, ?, ?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.find_machine, "SELECT id FROM machine WHERE text = ?"));
   OPWRIGHT_TRY(make(statements_.add_machine, "INSERT INTO machine(text, label) VALUES (?, ?) RETURNING id"));
-  OPWRIGHT_TRY(make(statements_.find_trace, "SELECT id FROM trace WHERE uid = ?"));
-  // What two files say about one trace is united; of two different answers the smaller text stays, whatever the order.
-  return make(statements_.add_trace,
-              "INSERT INTO trace(uid, format, facts) VALUES (?, ?, ?) ON CONFLICT(uid) DO UPDATE SET"
-              " facts = json_patch(max(facts, excluded.facts), min(facts, excluded.facts)), format = min(format, excluded.format)"
-              " RETURNING id");
+  OPWRIGHT_TRY(make(statements_.find_trace, "SELECT id, format, facts FROM trace WHERE uid = ?"));
+  OPWRIGHT_TRY(make(statements_.add_trace, "INSERT INTO trace(uid, format, facts) VALUES (?, ?, ?) RETURNING id"));
+  return make(statements_.change_trace, "UPDATE trace SET format = ?, facts = ? WHERE id = ?");
 }
 
-Status Writer::write(Batch batch) {
+Status Writer::write(const Batch& batch) {
   for (const NewConfiguration& row : batch.configurations) {
     OPWRIGHT_TRY_ASSIGN(const OperationId op, operation(row.op));
     statements_.add_configuration.bind(1, row.id.value).bind(2, op.value).bind(3, static_cast<int>(row.convention)).bind_blob(4, bytes_of(row.key));
@@ -109,19 +181,33 @@ Status Writer::write(Batch batch) {
       statements_.add_form.bind(1, form.id.value).bind_blob(2, fingerprint.view()).bind(3, form.configuration.value).bind(4, static_cast<int>(form.kind)).bind(5, form.op);
       bind_optional(statements_.add_form, 6, form.config_hash);
       bind_optional(statements_.add_form, 7, form.sweep_source_hash);
-      statements_.add_form.bind(8, pack_id).bind(9, static_cast<std::int64_t>(i - from)).bind(10, form.unparsed);
+      statements_.add_form.bind(8, pack_id).bind(9, static_cast<std::int64_t>(i - from)).bind(10, form.unparsed).bind(11, form.unknown_names);
       OPWRIGHT_TRY(statements_.add_form.run());
     }
   }
-  // Sorted, the tree is written from left to right instead of at random places.
-  std::sort(batch.postings.begin(), batch.postings.end(), [](const Posting& a, const Posting& b) {
+  postings_.insert(postings_.end(), batch.postings.begin(), batch.postings.end());
+  return postings_.size() >= kPostingsHeld ? write_postings() : Status();
+}
+
+// Many at once and sorted: a term's configurations share a row, and the tree is written from left to right.
+Status Writer::write_postings() {
+  std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
     const auto left = static_cast<std::int64_t>(a.term), right = static_cast<std::int64_t>(b.term);
     return left != right ? left < right : a.configuration < b.configuration;
   });
-  for (const Posting& row : batch.postings) {
-    statements_.add_posting.bind(1, static_cast<std::int64_t>(row.term)).bind(2, row.configuration.value);
+  std::string steps;
+  for (std::size_t from = 0; from < postings_.size();) {
+    const Posting& first = postings_[from];
+    steps.clear();
+    std::size_t to = from + 1;
+    for (; to < postings_.size() && postings_[to].term == first.term; ++to) {
+      append_step(steps, postings_[to - 1].configuration.value, postings_[to].configuration.value);
+    }
+    statements_.add_posting.bind(1, static_cast<std::int64_t>(first.term)).bind(2, first.configuration.value).bind_blob(3, steps);
     OPWRIGHT_TRY(statements_.add_posting.run());
+    from = to;
   }
+  postings_.clear();
   return {};
 }
 
@@ -173,7 +259,20 @@ Result<MachineId> Writer::machine(std::string_view text, std::string_view label)
 }
 
 Result<TraceId> Writer::trace(std::string_view uid, std::string_view format, std::string_view facts) {
-  statements_.add_trace.bind(1, uid).bind(2, format).bind(3, facts);
+  statements_.find_trace.bind(1, uid);
+  OPWRIGHT_TRY_ASSIGN(const bool known, statements_.find_trace.step());
+  if (known) {
+    const TraceId id{statements_.find_trace.integer(0)};
+    const std::string old_format(statements_.find_trace.text(1)), old_facts(statements_.find_trace.text(2));
+    statements_.find_trace.reset();
+    const std::string joined = joined_facts(old_facts, facts);
+    const std::string_view least = std::min<std::string_view>(old_format, format);
+    if (joined == old_facts && least == old_format) return id;
+    OPWRIGHT_TRY(statements_.change_trace.bind(1, least).bind(2, joined).bind(3, id.value).run());
+    return id;
+  }
+  const std::string sorted = joined_facts("{}", facts);
+  statements_.add_trace.bind(1, uid).bind(2, format).bind(3, sorted);
   OPWRIGHT_TRY_ASSIGN(const bool row, statements_.add_trace.step());
   const std::int64_t id = row ? statements_.add_trace.integer(0) : 0;
   OPWRIGHT_TRY(statements_.add_trace.run());
@@ -181,6 +280,7 @@ Result<TraceId> Writer::trace(std::string_view uid, std::string_view format, std
 }
 
 Status Writer::commit() {
+  OPWRIGHT_TRY(write_postings());
   OPWRIGHT_TRY(database_.execute("COMMIT"));
   open_ = false;
   return {};
@@ -194,7 +294,7 @@ Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms)
   if (tables == 0) return std::nullopt;
   OPWRIGHT_TRY(check_version(database));
   Lookup lookup(std::move(database));
-  OPWRIGHT_TRY_ASSIGN(lookup.find_form_, lookup.database_.prepare("SELECT id, configuration_id, unparsed FROM form WHERE fingerprint = ?"));
+  OPWRIGHT_TRY_ASSIGN(lookup.find_form_, lookup.database_.prepare("SELECT id, configuration_id, unparsed, unknown_names FROM form WHERE fingerprint = ?"));
   OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_, lookup.database_.prepare("SELECT id FROM configuration WHERE key = ?"));
   OPWRIGHT_TRY(lookup.database_.execute("BEGIN"));
   return lookup;
@@ -205,7 +305,7 @@ Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& hash) {
   find_form_.bind_blob(1, fingerprint.view());
   OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
   if (!row) return std::nullopt;
-  const Form form{{find_form_.integer(0)}, {find_form_.integer(1)}, find_form_.integer(2)};
+  const Form form{{find_form_.integer(0)}, {find_form_.integer(1)}, find_form_.integer(2), find_form_.integer(3)};
   find_form_.reset();
   return form;
 }

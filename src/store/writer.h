@@ -29,7 +29,8 @@ struct NewForm {
   ConfigId configuration;
   Hash128 fingerprint;
   FormKind kind;
-  std::int64_t unparsed;  // texts inside that no grammar reads
+  std::int64_t unparsed;       // texts inside that no grammar reads
+  std::int64_t unknown_names;  // dtypes, layouts, … outside the known sets
   std::string op;
   std::string text;
   std::string config_hash;
@@ -62,8 +63,9 @@ struct SourceFacts {
 
 class Writer {
  public:
-  // Opens or creates the store and waits up to `wait_ms` for another writer to finish.
-  static Result<Writer> begin(const std::string& path, int wait_ms);
+  // Opens or creates the store and waits up to `wait_ms` for another writer to finish. `identity` names the versions of
+  // keys and index terms that will be written; a store of other versions is refused.
+  static Result<Writer> begin(const std::string& path, int wait_ms, const std::string& identity);
   Writer(Writer&& other) noexcept;
   ~Writer();  // rolls back what was not committed
 
@@ -71,28 +73,37 @@ class Writer {
   ConfigId next_configuration() const { return next_configuration_; }
   FormId next_form() const { return next_form_; }
 
-  Status write(Batch batch);
+  Status write(const Batch& batch);
   // Counts of the same occurrence are never added: the larger one stays, so that a second import changes nothing.
   Status add_occurrences(const std::vector<NewOccurrence>& occurrences);
   Result<SourceId> source(const SourceFacts& facts);
   Result<MachineId> machine(std::string_view text, std::string_view label);
   Result<TraceId> trace(std::string_view uid, std::string_view format, std::string_view facts);
   Status commit();
+  // Ends the transaction without a trace of it: what was not committed is undone, and a store that this Writer had
+  // created goes away with it.
+  void discard();
 
  private:
   explicit Writer(Database database) : database_(std::move(database)) {}
+  static Result<Writer> begin_once(const std::string& path, int wait_ms, const std::string& identity);
   Status prepare();
+  Status check_identity(const std::string& identity);
+  Status write_postings();
   Result<OperationId> operation(const std::string& name);
   Result<std::int64_t> intern(Statement& find, Statement& add, std::string_view name);
 
   Database database_;
   bool open_ = false;
+  bool created_ = false;     // the file was not there before
+  std::uint64_t file_ = 0;   // inode: which file of that name this is
   ConfigId next_configuration_;
   FormId next_form_;
   std::unordered_map<std::string, OperationId> operations_;
+  std::vector<Posting> postings_;  // not written yet
   struct Statements {
     Statement add_configuration, add_pack, add_form, add_posting, add_occurrence;
-    Statement find_operation, add_operation, find_source, add_source, find_machine, add_machine, find_trace, add_trace;
+    Statement find_operation, add_operation, find_source, add_source, find_machine, add_machine, find_trace, add_trace, change_trace;
   } statements_;
 };
 
@@ -104,6 +115,7 @@ class Lookup {
     FormId form;
     ConfigId configuration;
     std::int64_t unparsed;
+    std::int64_t unknown_names;
   };
   Result<std::optional<Form>> form(const Hash128& fingerprint);
   Result<std::optional<ConfigId>> configuration(const ConfigKey& key);

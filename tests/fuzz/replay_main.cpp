@@ -1,9 +1,9 @@
 // Gives files to a fuzz target, one after the other, without a fuzzer: so every build tests what fuzzing once found.
 //
-//   fuzz_selector_replay tests/fuzz/corpus/fuzz_selector tests/fuzz/findings/fuzz_selector
+//   fuzz_replay selector tests/fuzz/corpus/selector tests/fuzz/findings/selector
 //
-// Arguments are files and folders; one that is not there is passed over, since a target without findings has no folder.
-// What goes wrong ends the program through a sanitizer or a signal, after the name of the file.
+// Behind the target come files and folders; one that is not there is passed over, since a target without findings has no
+// folder. What goes wrong ends the program through a sanitizer or a signal, after the name of the file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,32 +11,51 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#define OPWRIGHT_FUZZ_TARGETS(X) X(graph) X(json) X(jsonl) X(master) X(normalize) X(per_op) X(reflection) X(selector)
+
+#define OPWRIGHT_DECLARE(name) extern "C" int opwright_fuzz_##name(const std::uint8_t* data, std::size_t size);
+OPWRIGHT_FUZZ_TARGETS(OPWRIGHT_DECLARE)
 
 namespace {
 
-void replay(const std::filesystem::path& path) {
+using Target = int (*)(const std::uint8_t*, std::size_t);
+
+Target target_named(std::string_view wanted) {
+#define OPWRIGHT_FIND(name) \
+  if (wanted == #name) return opwright_fuzz_##name;
+  OPWRIGHT_FUZZ_TARGETS(OPWRIGHT_FIND)
+  return nullptr;
+}
+
+void replay(Target target, const std::filesystem::path& path) {
   std::fprintf(stderr, "%s\n", path.c_str());
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::filesystem::path> arguments(argv + 1, argv + argc);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const Target target = arguments.empty() ? nullptr : target_named(arguments.front());
+  if (target == nullptr) {
+    std::fprintf(stderr, "usage: fuzz_replay TARGET FILE_OR_FOLDER…\n");
+    return 2;
+  }
   std::size_t count = 0;
-  for (const std::filesystem::path& argument : arguments) {
-    if (std::filesystem::is_regular_file(argument)) {
-      replay(argument);
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::filesystem::path path = arguments[i];
+    if (std::filesystem::is_regular_file(path)) {
+      replay(target, path);
       ++count;
-    } else if (std::filesystem::is_directory(argument)) {
-      for (const auto& entry : std::filesystem::recursive_directory_iterator(argument)) {
+    } else if (std::filesystem::is_directory(path)) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
         if (!entry.is_regular_file()) continue;
-        replay(entry.path());
+        replay(target, entry.path());
         ++count;
       }
     }

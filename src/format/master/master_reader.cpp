@@ -57,6 +57,7 @@ class MasterReader {
       if (!done) return done;
     }
     if (document.current_location().error() == simdjson::SUCCESS) return fail_at(document, "there is more text after the end of the document");
+    if (!has_calls_) return fail(ErrorCode::kNotATrace, fmt::format("{}: JSON without 'operations' or 'content'; not a trace", path_));
     info_.path = path_;
     if (info_.uid.empty()) info_.uid = "content:" + to_hex(xxh128(text_));
     if (info_.format.empty()) info_.format = "master";
@@ -72,8 +73,9 @@ class MasterReader {
   }
 
   Status broken(error_code code, ondemand::document* document) {
-    if (document != nullptr) return fail_at(*document, simdjson::error_message(code));
-    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON: {}; nothing was imported from it", path_, simdjson::error_message(code)));
+    if (document != nullptr) return fail_at(*document, std::string(json::error_text(code)));
+    const std::size_t offset = code == simdjson::UTF8_ERROR ? json::first_invalid_utf8(text_) : text_.size();
+    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path_, json::describe(text_, {offset, std::string(json::error_text(code))})));
   }
 
   std::size_t offset_of(std::string_view part) const { return static_cast<std::size_t>(part.data() - text_.data()); }
@@ -83,6 +85,7 @@ class MasterReader {
   }
 
   Status read_section(const std::string& key, ondemand::value value, ondemand::document& document) {
+    has_calls_ = has_calls_ || key == "operations" || key == "content";
     if (key == "operations") return read_operations(value, document);
     if (key == "content") return read_content(value, document);
     std::string_view text;
@@ -182,6 +185,7 @@ class MasterReader {
       else if (name == "config_hash") observed_.config_hash = unquoted(text);
       else if (name == "sweep_source_hash") observed_.sweep_source_hash = unquoted(text);
       else if (name == "config_id") continue;  // a row number of this file
+      else if (name == "traced_machine_info") observed_.hashed_machine = text;
       else if (!provenance_.take(name, text)) lose("unknown_field", text, fmt::format("{} of a configuration of {}", name, op));
     }
     if (!observed_.arguments.starts_with('[') && !observed_.arguments.starts_with('{')) {
@@ -242,6 +246,7 @@ class MasterReader {
   std::string_view text_;
   const std::string& path_;
   TraceSink& sink_;
+  bool has_calls_ = false;
   TraceInfo info_;
   Observed observed_;
   Provenance provenance_;

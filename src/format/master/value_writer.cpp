@@ -56,7 +56,9 @@ std::string era2_shard(const std::optional<ShardSpec>& spec) {
   ObjectText object;
   object.add("grid", grid + "]");
   if (spec->orientation.present()) object.add("orientation", quoted(spec->orientation.name()));
-  object.add("shape", ints(spec->shape));
+  object.add(spec->distribution.empty() ? "shape" : "shard_shape", ints(spec->shape));
+  if (!spec->distribution.empty()) object.add("shard_distribution_strategy", quoted(spec->distribution));
+  for (const auto& [name, value] : spec->more) object.add(name, era2_value(value));
   return object.done();
 }
 
@@ -67,8 +69,13 @@ std::string era2_memory(const MemoryConfig& config) {
   object.add("is_sharded", config.sharded() ? "true" : "false");
   if (config.layout.present()) object.add("memory_layout", quoted("TensorMemoryLayout." + std::string(config.layout.name())));
   if (config.nd_shard) object.add("nd_shard_spec", era2_shard(config.nd_shard));
-  object.add("shard_spec", era2_shard(config.shard));
-  for (const auto& [name, value] : config.more) object.add(name, era2_value(value));
+  bool unread = false;  // a shard spec that no grammar read stays the text it was
+  for (const auto& [name, value] : config.more) {
+    const Opaque* opaque = value.as_opaque();
+    unread = unread || name == "shard_spec";
+    object.add(name, opaque != nullptr && opaque->type == name ? quoted(opaque->text) : era2_value(value));
+  }
+  if (!unread) object.add("shard_spec", era2_shard(config.shard));
   return object.done();
 }
 
@@ -108,6 +115,11 @@ std::string era2_value(const Value& value) {
                  },
                  [](const std::shared_ptr<const Struct>& s) {
                    ObjectText object;
+                   if (s->fields.size() == 1 && s->fields[0].first.empty() && s->fields[0].second.as_string() != nullptr) {
+                     object.add("type", quoted(s->type));
+                     object.add("value", quoted(*s->fields[0].second.as_string()));
+                     return object.done();
+                   }
                    std::int64_t position = 0;
                    for (const auto& [name, item] : s->fields) object.add(name.empty() ? std::to_string(position++) : name, era2_value(item));
                    object.add("type", quoted(s->type));

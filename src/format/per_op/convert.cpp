@@ -6,7 +6,7 @@
 #include "base/json_write.h"
 #include "format/lift.h"
 #include "format/lift_memory.h"
-#include "format/reflection.h"
+#include "model/op_config.h"
 
 namespace opwright::format {
 namespace {
@@ -28,22 +28,37 @@ bool same_json(const Node& a, const Node& b) {
   return left == right;
 }
 
-// The mesh a tensor lies on: its own two-dimensional shape, else what its distribution implies.
-std::string mesh_shape_of(const Node& mesh_device) {
+// Machines whose mesh follows from their name, as the existing tracer knows them: series, cards, mesh.
+struct KnownMesh {
+  std::string_view series, cards, devices, shape;
+};
+constexpr KnownMesh kKnownMeshes[] = {{"tt-galaxy-wh", "32", "32", "[4, 8]"}, {"n300", "1", "2", "[1, 2]"}, {"p150b", "1", "1", "[1, 1]"}};
+
+std::string_view scalar(const Node* machine, std::string_view key) {
+  const Node* node = machine != nullptr ? machine->find(key) : nullptr;
+  return node != nullptr ? node->text : std::string_view();
+}
+
+// The mesh a tensor lies on: its own two-dimensional shape, else what its distribution and the machine imply.
+std::string mesh_shape_of(const Node& mesh_device, const Node* machine) {
   for (const char* key : {"shape", "distribution_shape"}) {
     const Node* shape = mesh_device.find(key);
     if (shape != nullptr && shape->is(Kind::kArray) && shape->count == 2) return python_list(*shape);
   }
   const Node* distribution = mesh_device.find("distribution_shape");
   if (distribution != nullptr && distribution->is(Kind::kArray) && distribution->count == 1) {
-    return "[1, " + std::string(distribution->items[0].text) + "]";
+    const std::string_view devices = distribution->items[0].text;
+    for (const KnownMesh& known : kKnownMeshes) {
+      if (devices == known.devices && scalar(machine, "device_series") == known.series && scalar(machine, "card_count") == known.cards) return std::string(known.shape);
+    }
+    return "[1, " + std::string(devices) + "]";
   }
   return "";
 }
 
 class Converter {
  public:
-  explicit Converter(ConvertedRecord& converted) : converted_(converted) {}
+  Converter(const Node* machine, ConvertedRecord& converted) : machine_(machine), converted_(converted) {}
 
   void append(std::string& out, const Node& node) {
     switch (node.kind) {
@@ -99,7 +114,7 @@ class Converter {
       out += "\"distribution_shape\":";
       json::append_quoted(out, distribution != nullptr ? python_list(*distribution) : "None");
       out += ",\"mesh_device_shape\":";
-      const std::string shape = mesh_shape_of(*mesh);
+      const std::string shape = mesh_shape_of(*mesh, machine_);
       json::append_quoted(out, shape.empty() ? "None" : shape);
       out += ",\"placement\":";
       json::append_quoted(out, python_list(*placements));
@@ -158,7 +173,7 @@ class Converter {
     MeshFacts& facts = converted_.mesh;
     if (facts.known) return;
     facts.known = true;
-    facts.mesh_shape = mesh_shape_of(mesh);
+    facts.mesh_shape = mesh_shape_of(mesh, machine_);
     const Node* ids = mesh.find("device_ids");
     if (ids != nullptr && ids->is(Kind::kArray)) {
       facts.device_ids = python_list(*ids);
@@ -166,17 +181,18 @@ class Converter {
     }
   }
 
+  const Node* machine_;
   ConvertedRecord& converted_;
 };
 
 }  // namespace
 
-std::string convert_record(const Node& record, ConvertedRecord& converted) {
+std::string convert_record(const Node& record, const Node* machine_info, ConvertedRecord& converted) {
   const Node* args = record.find("args");
   const Node* kwargs = record.find("kwargs");
   if (args == nullptr || !args->is(Kind::kArray)) return "'args' is not an array";
   if (kwargs != nullptr && !kwargs->is(Kind::kObject) && !kwargs->is(Kind::kNull)) return "'kwargs' is not an object";
-  Converter converter(converted);
+  Converter converter(machine_info, converted);
   std::vector<std::pair<std::string, const Node*>> entries;
   for (std::uint32_t i = 0; i < args->count; ++i) {
     const Node& item = args->items[i];
@@ -194,7 +210,10 @@ std::string convert_record(const Node& record, ConvertedRecord& converted) {
   };
   for (auto& [name, value] : entries) write(std::move(name), *value);
   if (kwargs != nullptr && kwargs->is(Kind::kObject)) {
-    for (std::uint32_t i = 0; i < kwargs->count; ++i) write(std::string(kwargs->fields[i].key), kwargs->fields[i].value);
+    for (std::uint32_t i = 0; i < kwargs->count; ++i) {
+      if (is_handle_argument(kwargs->fields[i].key)) ++converted.handles;
+      else write(std::string(kwargs->fields[i].key), kwargs->fields[i].value);
+    }
   }
   std::sort(written.begin(), written.end());
   converted.arguments = "{";

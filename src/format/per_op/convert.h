@@ -20,11 +20,12 @@ struct MeshFacts {
 struct ConvertedRecord {
   std::string arguments;  // JSON object, keys sorted
   MeshFacts mesh;
+  std::size_t handles = 0;              // keyword arguments left out (is_handle_argument)
   std::size_t tensors_with_values = 0;  // element values are not part of a configuration
 };
 
-// `record` has "args" and "kwargs". Returns an empty string, or what is wrong with it.
-std::string convert_record(const json::Node& record, ConvertedRecord& converted);
+// `record` has "args" and "kwargs"; `machine_info` of the run may be null. Returns an empty string, or what is wrong.
+std::string convert_record(const json::Node& record, const json::Node* machine_info, ConvertedRecord& converted);
 
 // machine_info of the run with the record's mesh merged in; "" when neither says anything.
 std::string merged_machine(const json::Node* machine_info, const MeshFacts& mesh);

@@ -86,11 +86,12 @@ class FolderReader {
       return {};
     }
     converted_ = {};
-    if (const std::string wrong = convert_record(**root, converted_); !wrong.empty()) {
+    if (const std::string wrong = convert_record(**root, machine_, converted_); !wrong.empty()) {
       sink_.lose({"unknown_shape", path, 0, wrong});
       return {};
     }
     if ((*root)->find("return_value") != nullptr) sink_.leave_out("return values", 1);
+    if (converted_.handles > 0) sink_.leave_out("semaphore arguments", converted_.handles);
     if (converted_.tensors_with_values > 0) sink_.leave_out("tensor values", converted_.tensors_with_values);
     Observed observed;
     observed.kind = FormKind::kEra2;
