@@ -98,8 +98,10 @@ struct Input::State {
     }
     const int code = inflate(&gzip, Z_NO_FLUSH);
     raw_begin = raw_end_at - gzip.avail_in;
-    if (code == Z_STREAM_END) member_done = true;
-    else if (code != Z_OK && code != Z_BUF_ERROR) return fail(error(ErrorCode::kBadInput, "damaged gzip data; get the file again"));
+    if (code == Z_STREAM_END)
+      member_done = true;
+    else if (code != Z_OK && code != Z_BUF_ERROR)
+      return fail(error(ErrorCode::kBadInput, "damaged gzip data; get the file again"));
     return count - gzip.avail_out;
   }
 
@@ -126,7 +128,8 @@ struct Input::State {
     while (true) {
       OPWRIGHT_TRY(refill_raw());
       const bool no_input = raw_begin == raw_end_at;
-      if (no_input && ((packing == Packing::kGzip && member_done) || (packing == Packing::kZstd && zstd_left == 0))) return 0;
+      if (no_input && ((packing == Packing::kGzip && member_done) || (packing == Packing::kZstd && zstd_left == 0)))
+        return 0;
       auto got = packing == Packing::kGzip ? unpack_gzip(to, count) : unpack_zstd(to, count);
       if (!got || *got > 0) return got;
       if (no_input) return fail(error(ErrorCode::kBadInput, "the compressed data is cut; get the file again"));
@@ -201,8 +204,9 @@ Result<std::string_view> Input::peek(std::size_t count) {
 Result<Text> Input::read_all() && {
   State& s = *state_;
   Text text;
-  struct stat info {};
-  if (s.packing == Packing::kNone && s.owns_fd && fstat(s.fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+  struct stat info{};
+  if (s.packing == Packing::kNone && s.owns_fd && fstat(s.fd, &info) == 0 && S_ISREG(info.st_mode) &&
+      info.st_size > 0) {
     // Mapping beats reading: no fresh pages have to be zeroed. One anonymous page behind the file is the padding.
     const std::size_t size = static_cast<std::size_t>(info.st_size);
     const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -284,13 +288,15 @@ Status read_file(const std::string& path, std::string& out) {
 }
 
 Status write_atomically(const std::string& path, std::string_view content) {
-  struct stat info {};
-  const bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);  // a device or pipe cannot be renamed over
+  struct stat info{};
+  const bool special =
+      stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);  // a device or pipe cannot be renamed over
   const std::string temporary = special ? path : fmt::format("{}.{}.tmp", path, getpid());
   const auto failed = [&](const char* what) {
     const int error = errno;
     if (!special) unlink(temporary.c_str());
-    return fail(ErrorCode::kIo, fmt::format("{}: cannot {}: {}; nothing was changed", path, what, system_message(error)));
+    return fail(ErrorCode::kIo,
+                fmt::format("{}: cannot {}: {}; nothing was changed", path, what, system_message(error)));
   };
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | (special ? 0 : O_CREAT | O_TRUNC), 0644);
   if (fd < 0) return failed("write");

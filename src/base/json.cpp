@@ -36,7 +36,8 @@ bool is_number_token(std::string_view token) {
 }
 
 std::string_view trimmed_token(std::string_view token) {
-  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
+  while (!token.empty() &&
+         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
     token.remove_suffix(1);
   }
   return token;
@@ -46,17 +47,28 @@ std::string_view trimmed_token(std::string_view token) {
 
 std::string_view error_text(int simdjson_code) {
   switch (simdjson_code) {
-    case simdjson::UNCLOSED_STRING: return "a string is not closed";
-    case simdjson::UTF8_ERROR: return "a byte is not UTF-8";
-    case simdjson::UNESCAPED_CHARS: return "a control character stands unescaped in a string";
-    case simdjson::STRING_ERROR: return "a string has a wrong escape";
-    case simdjson::EMPTY: return "the text is empty";
-    case simdjson::DEPTH_ERROR: return "nested too deep";
-    case simdjson::INCOMPLETE_ARRAY_OR_OBJECT: return "an array or object is not closed";
-    case simdjson::TAPE_ERROR: return "a comma, colon, key or bracket is missing or too much";
-    case simdjson::CAPACITY: return "the document is too large for the parser";
-    case simdjson::MEMALLOC: return "there is not enough memory to parse it";
-    default: return "the structure is wrong here";
+    case simdjson::UNCLOSED_STRING:
+      return "a string is not closed";
+    case simdjson::UTF8_ERROR:
+      return "a byte is not UTF-8";
+    case simdjson::UNESCAPED_CHARS:
+      return "a control character stands unescaped in a string";
+    case simdjson::STRING_ERROR:
+      return "a string has a wrong escape";
+    case simdjson::EMPTY:
+      return "the text is empty";
+    case simdjson::DEPTH_ERROR:
+      return "nested too deep";
+    case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
+      return "an array or object is not closed";
+    case simdjson::TAPE_ERROR:
+      return "a comma, colon, key or bracket is missing or too much";
+    case simdjson::CAPACITY:
+      return "the document is too large for the parser";
+    case simdjson::MEMALLOC:
+      return "there is not enough memory to parse it";
+    default:
+      return "the structure is wrong here";
   }
 }
 
@@ -74,9 +86,7 @@ std::optional<std::string_view> Node::string_field(std::string_view key) const {
   return node->text;
 }
 
-bool Node::is_integer() const {
-  return kind == Kind::kNumber && text.find_first_of(".eEIN") == std::string_view::npos;
-}
+bool Node::is_integer() const { return kind == Kind::kNumber && text.find_first_of(".eEIN") == std::string_view::npos; }
 
 std::optional<std::int64_t> Node::as_int64() const {
   std::int64_t value = 0;
@@ -185,10 +195,12 @@ struct Document::State {
       }
       case '"': {
         node.kind = Kind::kString;
-        if (const auto code = value.get_string().get(node.text)) return stop(token.data(), std::string(error_text(code)));
+        if (const auto code = value.get_string().get(node.text))
+          return stop(token.data(), std::string(error_text(code)));
         return true;
       }
-      default: return read_scalar(token, token.data(), node);
+      default:
+        return read_scalar(token, token.data(), node);
     }
   }
 };
@@ -220,7 +232,8 @@ tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
   ondemand::document document;
   const auto code = state.parser.iterate(state.buffer.data(), text.size(), state.buffer.size()).get(document);
   if (code) {
-    state.stop(state.buffer.data() + (code == simdjson::UTF8_ERROR ? first_invalid_utf8(text) : text.size()), std::string(error_text(code)));
+    state.stop(state.buffer.data() + (code == simdjson::UTF8_ERROR ? first_invalid_utf8(text) : text.size()),
+               std::string(error_text(code)));
     return failed();
   }
   auto* root = new (state.arena->allocate(sizeof(Node), alignof(Node))) Node();
@@ -253,7 +266,8 @@ tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
 }
 
 std::optional<std::string_view> minify(std::string_view text, std::vector<char>& buffer) {
-  if (buffer.size() < text.size() + simdjson::SIMDJSON_PADDING) buffer.resize(text.size() * 2 + simdjson::SIMDJSON_PADDING);
+  if (buffer.size() < text.size() + simdjson::SIMDJSON_PADDING)
+    buffer.resize(text.size() * 2 + simdjson::SIMDJSON_PADDING);
   std::size_t length = 0;
   if (simdjson::minify(text.data(), text.size(), buffer.data(), length) != simdjson::SUCCESS) return std::nullopt;
   return std::string_view(buffer.data(), length);
@@ -267,9 +281,12 @@ std::size_t first_invalid_utf8(std::string_view text) {
     const std::size_t middle = good + (bad - good) / 2;
     std::size_t start = middle;  // not inside a sequence
     while (start > good && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) --start;
-    if (start > good && simdjson::validate_utf8(text.data() + good, start - good)) good = start;
-    else if (start > good) bad = start;
-    else break;
+    if (start > good && simdjson::validate_utf8(text.data() + good, start - good))
+      good = start;
+    else if (start > good)
+      bad = start;
+    else
+      break;
   }
   return good;
 }

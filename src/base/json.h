@@ -1,5 +1,5 @@
-// JSON as we need it: read by simdjson's On-Demand parser, with every number kept as its text (real traces hold integers
-// beyond 64 bits) and the tokens Infinity, -Infinity and NaN accepted, because Python's writers produce them.
+// JSON as we need it: read by simdjson's On-Demand parser, with every number kept as its text (real traces hold
+// integers beyond 64 bits) and the tokens Infinity, -Infinity and NaN accepted, because Python's writers produce them.
 //
 //   json::Document document;                       // reusable: the next parse() takes the memory back
 //   auto root = document.parse(text);
@@ -25,10 +25,10 @@ struct Field;
 // One value of a document. Valid until the document parses again or ends.
 struct Node {
   Kind kind = Kind::kNull;
-  std::uint32_t count = 0;       // elements or fields
-  std::string_view text;         // scalars: the token; strings: the unescaped text
-  const Node* items = nullptr;   // arrays
-  const Field* fields = nullptr; // objects, in the order of the text
+  std::uint32_t count = 0;        // elements or fields
+  std::string_view text;          // scalars: the token; strings: the unescaped text
+  const Node* items = nullptr;    // arrays
+  const Field* fields = nullptr;  // objects, in the order of the text
 
   bool is(Kind k) const { return kind == k; }
   bool is_true() const { return kind == Kind::kBool && text == "true"; }

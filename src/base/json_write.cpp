@@ -39,13 +39,20 @@ void append_repr_string(std::string& out, std::string_view text) {
   const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
   out += quote;
   for (const char c : text) {
-    if (c == '\\') out += "\\\\";
-    else if (c == quote) (out += '\\') += c;
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    else out += c;
+    if (c == '\\')
+      out += "\\\\";
+    else if (c == quote)
+      (out += '\\') += c;
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      out += c;
   }
   out += quote;
 }
@@ -60,13 +67,27 @@ void append_quoted(std::string& out, std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
       const std::uint32_t code = next_code_point(text, i);
       switch (code) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
-        case '\n': out += "\\n"; break;
-        case '\r': out += "\\r"; break;
-        case '\t': out += "\\t"; break;
-        case '\b': out += "\\b"; break;
-        case '\f': out += "\\f"; break;
+        case '"':
+          out += "\\\"";
+          break;
+        case '\\':
+          out += "\\\\";
+          break;
+        case '\n':
+          out += "\\n";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
+        case '\t':
+          out += "\\t";
+          break;
+        case '\b':
+          out += "\\b";
+          break;
+        case '\f':
+          out += "\\f";
+          break;
         default:
           if (code >= 0x20 && code < 0x7f) {
             out += static_cast<char>(code);
@@ -135,8 +156,10 @@ std::vector<const Field*> sorted_fields(const Node& object) {
   if (!std::is_sorted(order.begin(), order.end(), by_key)) std::stable_sort(order.begin(), order.end(), by_key);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (kept > 0 && order[kept - 1]->key == order[i]->key) order[kept - 1] = order[i];
-    else order[kept++] = order[i];
+    if (kept > 0 && order[kept - 1]->key == order[i]->key)
+      order[kept - 1] = order[i];
+    else
+      order[kept++] = order[i];
   }
   order.resize(kept);
   return order;
@@ -145,9 +168,15 @@ std::vector<const Field*> sorted_fields(const Node& object) {
 void append_python(std::string& out, const Node& node, Style style, int level) {
   switch (node.kind) {
     case Kind::kNull:
-    case Kind::kBool: out += node.kind == Kind::kNull ? std::string_view("null") : node.text; return;
-    case Kind::kNumber: append_number(out, node.text); return;
-    case Kind::kString: append_quoted(out, node.text); return;
+    case Kind::kBool:
+      out += node.kind == Kind::kNull ? std::string_view("null") : node.text;
+      return;
+    case Kind::kNumber:
+      append_number(out, node.text);
+      return;
+    case Kind::kString:
+      append_quoted(out, node.text);
+      return;
     case Kind::kArray: {
       if (node.count == 0) {
         out += "[]";
@@ -192,15 +221,25 @@ void append_python(std::string& out, const Node& node, Style style, int level) {
 
 void append_python_repr(std::string& out, const Node& node) {
   switch (node.kind) {
-    case Kind::kNull: out += "None"; return;
-    case Kind::kBool: out += node.is_true() ? "True" : "False"; return;
-    case Kind::kNumber:
-      if (node.text == "Infinity") out += "inf";
-      else if (node.text == "-Infinity") out += "-inf";
-      else if (node.text == "NaN") out += "nan";
-      else append_number(out, node.text);
+    case Kind::kNull:
+      out += "None";
       return;
-    case Kind::kString: append_repr_string(out, node.text); return;
+    case Kind::kBool:
+      out += node.is_true() ? "True" : "False";
+      return;
+    case Kind::kNumber:
+      if (node.text == "Infinity")
+        out += "inf";
+      else if (node.text == "-Infinity")
+        out += "-inf";
+      else if (node.text == "NaN")
+        out += "nan";
+      else
+        append_number(out, node.text);
+      return;
+    case Kind::kString:
+      append_repr_string(out, node.text);
+      return;
     case Kind::kArray:
       out += '[';
       for (std::uint32_t i = 0; i < node.count; ++i) {

@@ -1,6 +1,7 @@
 // An error is a value that says what, where and what next.
 //
-//   Result<Header> check(Header h) { if (bad) return fail(ErrorCode::kUnsupported, "what, where; what to do"); return h; }
+//   Result<Header> check(Header h) { if (bad) return fail(ErrorCode::kUnsupported, "what, where; what to do"); return
+//   h; }
 #pragma once
 
 #include <string>
@@ -37,11 +38,11 @@ using Status = Result<void>;
 
 // Leaves the function with the error of `expression`, a Result; otherwise goes on.
 #define OPWRIGHT_TRY(expression) OPWRIGHT_TRY_INNER(expression, OPWRIGHT_CONCAT(opwright_status_, __LINE__))
-#define OPWRIGHT_TRY_INNER(expression, name)                                       \
-  do {                                                                             \
-    if (auto name = (expression); !name) {                                         \
-      return ::opwright::fail(std::move(name).error());                            \
-    }                                                                              \
+#define OPWRIGHT_TRY_INNER(expression, name)            \
+  do {                                                  \
+    if (auto name = (expression); !name) {              \
+      return ::opwright::fail(std::move(name).error()); \
+    }                                                   \
   } while (false)
 
 #define OPWRIGHT_CONCAT_INNER(a, b) a##b
@@ -49,7 +50,7 @@ using Status = Result<void>;
 // `OPWRIGHT_TRY_ASSIGN(auto x, f())`: x becomes the value of f(), or the function returns its error.
 #define OPWRIGHT_TRY_ASSIGN(target, expression) \
   OPWRIGHT_TRY_ASSIGN_INNER(target, expression, OPWRIGHT_CONCAT(opwright_result_, __LINE__))
-#define OPWRIGHT_TRY_ASSIGN_INNER(target, expression, name) \
-  auto name = (expression);                                 \
+#define OPWRIGHT_TRY_ASSIGN_INNER(target, expression, name)    \
+  auto name = (expression);                                    \
   if (!name) return ::opwright::fail(std::move(name).error()); \
   target = std::move(*name)

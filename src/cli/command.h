@@ -71,7 +71,10 @@ int run_command_line(const std::vector<std::string>& args, CommandEnv& env);
 Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std::size_t otherwise);
 // "--wait 5" -> 5000; the default where the flag is missing.
 Result<int> wait_ms(const ParsedArgs& args);
-inline constexpr Flag kWaitFlag{"--wait", "SECONDS", "wait this long for another process that writes the store (default 60)"};
-inline constexpr Flag kWhereFlag{"--where", "SELECTOR", "only configurations that match, e.g. 'dtype=bfloat8_b and rank=4' (docs/formats/selector.md)"};
+inline constexpr Flag kWaitFlag{"--wait", "SECONDS",
+                                "wait this long for another process that writes the store (default 60)"};
+inline constexpr Flag kWhereFlag{
+    "--where", "SELECTOR",
+    "only configurations that match, e.g. 'dtype=bfloat8_b and rank=4' (docs/formats/selector.md)"};
 
 }  // namespace opwright::cli

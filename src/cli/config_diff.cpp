@@ -14,8 +14,8 @@ void flatten_shard(const std::string& path, const ShardSpec& spec, FlatConfig& o
   out.emplace_back(path + ".shape", to_text(spec.shape));
   std::string grid;
   for (const CoreRange& range : spec.grid) {
-    grid += (grid.empty() ? "" : "+") + ("(" + std::to_string(range.start.x) + "," + std::to_string(range.start.y) + ")-(" + std::to_string(range.end.x) + "," +
-                                         std::to_string(range.end.y) + ")");
+    grid += (grid.empty() ? "" : "+") + ("(" + std::to_string(range.start.x) + "," + std::to_string(range.start.y) +
+                                         ")-(" + std::to_string(range.end.x) + "," + std::to_string(range.end.y) + ")");
   }
   out.emplace_back(path + ".grid", grid);
   if (spec.orientation.present()) out.emplace_back(path + ".orientation", spec.orientation.name());
@@ -44,7 +44,8 @@ void flatten_value(const std::string& path, const Value& value, FlatConfig& out)
     if (spec->placement) {
       std::string dims;
       for (const std::string& dim : spec->placement->dims) dims += (dims.empty() ? "" : " ") + dim;
-      out.emplace_back(path + ".placement", dims + " over " + to_text(spec->placement->distribution) + " of " + to_text(spec->placement->mesh));
+      out.emplace_back(path + ".placement", dims + " over " + to_text(spec->placement->distribution) + " of " +
+                                                to_text(spec->placement->mesh));
     }
     for (const auto& [name, more] : spec->more) out.emplace_back(path + "." + name, to_text(more));
   } else if (const MemoryConfig* config = value.as_memory()) {
@@ -52,10 +53,13 @@ void flatten_value(const std::string& path, const Value& value, FlatConfig& out)
   } else if (const Struct* s = value.as_struct()) {
     out.emplace_back(path, s->type);
     std::size_t position = 0;
-    for (const auto& [name, member] : s->fields) flatten_value(path + "." + (name.empty() ? std::to_string(position++) : name), member, out);
+    for (const auto& [name, member] : s->fields)
+      flatten_value(path + "." + (name.empty() ? std::to_string(position++) : name), member, out);
   } else if (const Fields* dict = value.as_dict()) {
     for (const auto& [name, member] : *dict) flatten_value(path + "." + name, member, out);
-  } else if (const List* list = value.as_list(); list != nullptr && !list->empty() && (list->front().as_tensor() != nullptr || list->front().as_struct() != nullptr)) {
+  } else if (const List* list = value.as_list();
+             list != nullptr && !list->empty() &&
+             (list->front().as_tensor() != nullptr || list->front().as_struct() != nullptr)) {
     for (std::size_t i = 0; i < list->size(); ++i) flatten_value(path + "[" + std::to_string(i) + "]", (*list)[i], out);
   } else {
     out.emplace_back(path, to_text(value));
@@ -96,9 +100,12 @@ OperationDiff diff_operation(const std::string& op, const std::vector<OpConfig>&
   diff.op = op;
   std::size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
-    if (j == b.size() || (i < a.size() && a[i].key < b[j].key)) diff.removed.push_back(&a[i++]);
-    else if (i == a.size() || b[j].key < a[i].key) diff.added.push_back(&b[j++]);
-    else ++diff.same, ++i, ++j;
+    if (j == b.size() || (i < a.size() && a[i].key < b[j].key))
+      diff.removed.push_back(&a[i++]);
+    else if (i == a.size() || b[j].key < a[i].key)
+      diff.added.push_back(&b[j++]);
+    else
+      ++diff.same, ++i, ++j;
   }
   if (diff.removed.empty() || diff.added.empty()) return diff;
 
@@ -137,7 +144,8 @@ OperationDiff diff_operation(const std::string& op, const std::vector<OpConfig>&
     std::vector<FieldChange> best;
     for (const auto& [number, count] : shared) {
       std::vector<FieldChange> changes = changes_between(flat, added[number]);
-      if (best.empty() ? changes.size() * 2 <= std::max(flat.size(), added[number].size()) : changes.size() < fewest || (changes.size() == fewest && number < nearest)) {
+      if (best.empty() ? changes.size() * 2 <= std::max(flat.size(), added[number].size())
+                       : changes.size() < fewest || (changes.size() == fewest && number < nearest)) {
         fewest = changes.size();
         nearest = number;
         best = std::move(changes);

@@ -16,7 +16,8 @@ namespace {
 
 class Collector final : public format::TraceSink {
  public:
-  Collector(const normalize::OpFilter& filter, const select::Selector& selector) : filter_(filter), selector_(selector) {}
+  Collector(const normalize::OpFilter& filter, const select::Selector& selector)
+      : filter_(filter), selector_(selector) {}
 
   Status observe(const Observed& observed) override {
     if (filter_.judge(dotted(observed.op)) != normalize::OpFilter::Verdict::kKeep) {
@@ -72,11 +73,14 @@ class Collector final : public format::TraceSink {
 
 }  // namespace
 
-Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilter& filter, const select::Selector& selector, int wait_ms) {
+Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilter& filter,
+                               const select::Selector& selector, int wait_ms) {
   Collector collector(filter, selector);
   OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
-  if (is_store) OPWRIGHT_TRY(read_store(path, wait_ms, collector));
-  else OPWRIGHT_TRY(format::read_trace(path, {}, collector));
+  if (is_store)
+    OPWRIGHT_TRY(read_store(path, wait_ms, collector));
+  else
+    OPWRIGHT_TRY(format::read_trace(path, {}, collector));
   for (auto& [op, configs] : collector.set.by_op) {
     std::sort(configs.begin(), configs.end(), [](const OpConfig& a, const OpConfig& b) { return a.key < b.key; });
   }

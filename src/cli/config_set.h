@@ -20,6 +20,7 @@ struct ConfigSet {
   std::string loss_example;
 };
 
-Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilter& filter, const select::Selector& selector, int wait_ms);
+Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilter& filter,
+                               const select::Selector& selector, int wait_ms);
 
 }  // namespace opwright::cli

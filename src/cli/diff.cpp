@@ -23,7 +23,11 @@ constexpr std::array kFlags{
 constexpr std::size_t kLongest = 240;  // characters of a configuration in a table
 
 std::string config_json(const OpConfig& config) {
-  return JsonObject().add("operation", config.op).add("key", to_hex(config.key)).add_raw("arguments", arguments_json(config)).text();
+  return JsonObject()
+      .add("operation", config.op)
+      .add("key", to_hex(config.key))
+      .add_raw("arguments", arguments_json(config))
+      .text();
 }
 
 std::string short_text(const OpConfig& config) {
@@ -34,19 +38,29 @@ std::string short_text(const OpConfig& config) {
 
 std::string pair_json(const ConfigPair& pair) {
   std::vector<std::string> fields;
-  for (const FieldChange& change : pair.changes) fields.push_back(JsonObject().add("field", change.field).add("from", change.from).add("to", change.to).text());
-  return JsonObject().add("operation", pair.from->op).add("from", to_hex(pair.from->key)).add("to", to_hex(pair.to->key)).add_raw("fields", json_array(fields, true)).text();
+  for (const FieldChange& change : pair.changes)
+    fields.push_back(JsonObject().add("field", change.field).add("from", change.from).add("to", change.to).text());
+  return JsonObject()
+      .add("operation", pair.from->op)
+      .add("from", to_hex(pair.from->key))
+      .add("to", to_hex(pair.to->key))
+      .add_raw("fields", json_array(fields, true))
+      .text();
 }
 
 void describe(const OperationDiff& diff, std::size_t limit, std::string& human) {
-  human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", diff.op, diff.same, diff.changed.size(), diff.removed.size(), diff.added.size());
+  human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", diff.op, diff.same, diff.changed.size(),
+                       diff.removed.size(), diff.added.size());
   for (std::size_t i = 0; i < diff.changed.size() && i < limit; ++i) {
-    human += fmt::format("  ~ {} -> {}\n", to_hex(diff.changed[i].from->key).substr(0, 12), to_hex(diff.changed[i].to->key).substr(0, 12));
-    for (const FieldChange& change : diff.changed[i].changes) human += fmt::format("      {}: {} -> {}\n", change.field, change.from, change.to);
+    human += fmt::format("  ~ {} -> {}\n", to_hex(diff.changed[i].from->key).substr(0, 12),
+                         to_hex(diff.changed[i].to->key).substr(0, 12));
+    for (const FieldChange& change : diff.changed[i].changes)
+      human += fmt::format("      {}: {} -> {}\n", change.field, change.from, change.to);
   }
   if (diff.changed.size() > limit) human += fmt::format("  ~ {} more\n", diff.changed.size() - limit);
   const auto list = [&](char sign, const std::vector<const OpConfig*>& configs) {
-    for (std::size_t i = 0; i < configs.size() && i < limit; ++i) human += fmt::format("  {} {}\n", sign, short_text(*configs[i]));
+    for (std::size_t i = 0; i < configs.size() && i < limit; ++i)
+      human += fmt::format("  {} {}\n", sign, short_text(*configs[i]));
     if (configs.size() > limit) human += fmt::format("  {} {} more\n", sign, configs.size() - limit);
   };
   list('-', diff.removed);
@@ -83,11 +97,14 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     if (!diff.added.empty() || !diff.removed.empty() || !diff.changed.empty()) describe(diff, limit, human);
   }
   const bool equal = added.empty() && removed.empty() && changed.empty();
-  human = fmt::format("{} against {}: {} same, {} changed, {} removed, {} added\n", plural(a.configurations, "configuration"), grouped(b.configurations), grouped(same), changed.size(),
-                      removed.size(), added.size()) +
+  human = fmt::format("{} against {}: {} same, {} changed, {} removed, {} added\n",
+                      plural(a.configurations, "configuration"), grouped(b.configurations), grouped(same),
+                      changed.size(), removed.size(), added.size()) +
           human;
   for (const auto& [name, set] : {std::pair{args.positionals[0], &a}, std::pair{args.positionals[1], &b}}) {
-    if (set->filtered > 0) human += fmt::format("not compared: {} records of {} that the filter leaves out (--all-ops compares them)\n", grouped(set->filtered), name);
+    if (set->filtered > 0)
+      human += fmt::format("not compared: {} records of {} that the filter leaves out (--all-ops compares them)\n",
+                           grouped(set->filtered), name);
     if (set->losses > 0) human += fmt::format("LOST {} of {}: {}\n", set->losses, name, set->loss_example);
   }
   JsonObject object;
@@ -98,16 +115,26 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("changed", json_array(changed, true))
       .add("filtered", a.filtered + b.filtered)
       .add("losses", a.losses + b.losses);
-  print_object(object, {{"same", std::to_string(same)}, {"changed", std::to_string(changed.size())}, {"removed", std::to_string(removed.size())}, {"added", std::to_string(added.size())}}, human, env);
+  print_object(object,
+               {{"same", std::to_string(same)},
+                {"changed", std::to_string(changed.size())},
+                {"removed", std::to_string(removed.size())},
+                {"added", std::to_string(added.size())}},
+               human, env);
   return equal ? kExitOk : kExitDifference;
 }
 
 }  // namespace
 
-const Command kDiff{"diff", "Added, removed and changed configurations between two traces or stores, field by field.",
+const Command kDiff{"diff",
+                    "Added, removed and changed configurations between two traces or stores, field by field.",
                     "A and B are traces of any format or opwright stores. Exit code 1 when they differ.\n\n"
                     "  opwright diff old_master.json new_master.json\n"
                     "  opwright diff monday.db tuesday.db --where 'op=linear'",
-                    "A B", 2, 2, kFlags, run};
+                    "A B",
+                    2,
+                    2,
+                    kFlags,
+                    run};
 
 }  // namespace opwright::cli

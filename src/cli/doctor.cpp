@@ -23,15 +23,21 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
   Table table{{{"what"}, {"state"}, {"detail"}}, {}};
   bool healthy = true;
-  const auto row = [&](std::string what, std::string state, std::string detail) { table.rows.push_back({std::move(what), std::move(state), std::move(detail)}); };
-  row("opwright", "ok", fmt::format("{}, identity version {}, store schema {}", OPWRIGHT_VERSION, normalize::kKeyVersion, store::kSchemaVersion));
+  const auto row = [&](std::string what, std::string state, std::string detail) {
+    table.rows.push_back({std::move(what), std::move(state), std::move(detail)});
+  };
+  row("opwright", "ok",
+      fmt::format("{}, identity version {}, store schema {}", OPWRIGHT_VERSION, normalize::kKeyVersion,
+                  store::kSchemaVersion));
   row("compiler", "ok", fmt::format("{} C++{}", __VERSION__, __cplusplus / 100 % 100));
-  row("json parser", "ok", fmt::format("simdjson {}, {} kernel", SIMDJSON_STRINGIFY(SIMDJSON_VERSION), simdjson::get_active_implementation()->name()));
+  row("json parser", "ok",
+      fmt::format("simdjson {}, {} kernel", SIMDJSON_STRINGIFY(SIMDJSON_VERSION),
+                  simdjson::get_active_implementation()->name()));
   row("sqlite", "ok", sqlite3_libversion());
   row("zstd", "ok", ZSTD_versionString());
   row("cores", "ok", std::to_string(std::thread::hardware_concurrency()));
   row("operations known", "ok", std::to_string(normalize::known_operations().size()));
-  struct stat info {};
+  struct stat info{};
   if (stat(env.store.c_str(), &info) != 0) {
     row("store", "none", env.store + ": not there yet; the first import makes it");
   } else {
@@ -42,8 +48,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       healthy = false;
       row("store", "bad", (!totals ? totals.error() : intact.error()).message);
     } else {
-      row("store", "ok", fmt::format("{}: schema {}, {} configurations of {} operations, {} traces, {}, intact", env.store, totals->schema, grouped(totals->configurations), totals->operations,
-                                     totals->traces, size_text(totals->bytes)));
+      row("store", "ok",
+          fmt::format("{}: schema {}, {} configurations of {} operations, {} traces, {}, intact", env.store,
+                      totals->schema, grouped(totals->configurations), totals->operations, totals->traces,
+                      size_text(totals->bytes)));
     }
   }
   print(table, env);
@@ -52,6 +60,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 
 }  // namespace
 
-const Command kDoctor{"doctor", "What is installed, versions, and whether the store is sound.", "", "", 0, 0, kFlags, run};
+const Command kDoctor{"doctor", "What is installed, versions, and whether the store is sound.", "", "", 0, 0, kFlags,
+                      run};
 
 }  // namespace opwright::cli

@@ -52,8 +52,9 @@ std::string csv_text(const std::vector<Selected>& selected, ExportReport& report
     return all;
   };
   for (const Selected& one : selected) {
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", csv_cell(one.config.op), to_hex(one.config.key), name_of(one.config.convention), one.calls, one.uncounted,
-                        csv_cell(joined(one.models())), csv_cell(joined(one.machines())), csv_cell(normalize::canonical_text(one.config)));
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", csv_cell(one.config.op), to_hex(one.config.key),
+                        name_of(one.config.convention), one.calls, one.uncounted, csv_cell(joined(one.models())),
+                        csv_cell(joined(one.machines())), csv_cell(normalize::canonical_text(one.config)));
     ++report.configurations;
   }
   return text;
@@ -61,10 +62,13 @@ std::string csv_text(const std::vector<Selected>& selected, ExportReport& report
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string to = args.value("--to", "master");
-  if (std::find(kLater.begin(), kLater.end(), to) != kLater.end()) return fail(ErrorCode::kUnsupported, fmt::format("--to {}: not in this version; choose master, master1, jsonl or csv", to));
+  if (std::find(kLater.begin(), kLater.end(), to) != kLater.end())
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("--to {}: not in this version; choose master, master1, jsonl or csv", to));
   if (std::find(kFormats.begin(), kFormats.end(), to) == kFormats.end()) {
     const auto near = near_names(to, kFormats);
-    return fail(ErrorCode::kUsage, fmt::format("--to {}: no such format{} Choose master, master1, jsonl or csv", to, near.empty() ? "." : did_you_mean(near)));
+    return fail(ErrorCode::kUsage, fmt::format("--to {}: no such format{} Choose master, master1, jsonl or csv", to,
+                                               near.empty() ? "." : did_you_mean(near)));
   }
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
@@ -86,24 +90,40 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   } else {
     OPWRIGHT_TRY(write_atomically(file, text));
     JsonObject object;
-    object.add("file", file).add("format", to).add("configurations", report.configurations).add("bytes", static_cast<std::int64_t>(text.size()));
+    object.add("file", file)
+        .add("format", to)
+        .add("configurations", report.configurations)
+        .add("bytes", static_cast<std::int64_t>(text.size()));
     JsonObject missing;
     for (const auto& [reason, count] : report.not_expressible) missing.add(reason, count);
     object.add_raw("not_expressible", missing.text());
-    print_object(object, {{"file", file}, {"format", to}, {"configurations", std::to_string(report.configurations)}, {"bytes", std::to_string(text.size())}},
-                 fmt::format("{}: {}, {}\n", file, plural(report.configurations, "configuration"), size_text(static_cast<std::int64_t>(text.size()))), env);
+    print_object(object,
+                 {{"file", file},
+                  {"format", to},
+                  {"configurations", std::to_string(report.configurations)},
+                  {"bytes", std::to_string(text.size())}},
+                 fmt::format("{}: {}, {}\n", file, plural(report.configurations, "configuration"),
+                             size_text(static_cast<std::int64_t>(text.size()))),
+                 env);
   }
-  for (const auto& [reason, count] : report.not_expressible) env.err << fmt::format("opwright: {} not written: {}\n", plural(count, "configuration"), reason);
+  for (const auto& [reason, count] : report.not_expressible)
+    env.err << fmt::format("opwright: {} not written: {}\n", plural(count, "configuration"), reason);
   return kExitOk;
 }
 
 }  // namespace
 
-const Command kExport{"export", "Write configurations in a format that other tools read.",
-                      "master and master1 are the files of the existing tooling, in its own text style; jsonl and csv are for data tools.\n\n"
+const Command kExport{"export",
+                      "Write configurations in a format that other tools read.",
+                      "master and master1 are the files of the existing tooling, in its own text style; jsonl and csv "
+                      "are for data tools.\n\n"
                       "  opwright export --to master -o ttnn_operations_master.json\n"
                       "  opwright export --to master1 --where 'op=add'\n"
                       "  opwright export --to csv -o all.csv",
-                      "", 0, 0, kFlags, run};
+                      "",
+                      0,
+                      0,
+                      kFlags,
+                      run};
 
 }  // namespace opwright::cli

@@ -22,9 +22,11 @@ constexpr int kConfigLevel = 4;  // of a configuration inside {"operations": {op
 using Rows = std::vector<const store::OccurrenceRow*>;
 
 // Writes compact JSON text again in Python's style at a level of nesting.
-Status append_styled(std::string& out, const std::string& compact, json::Style style, int level, json::Document& document) {
+Status append_styled(std::string& out, const std::string& compact, json::Style style, int level,
+                     json::Document& document) {
   const auto root = document.parse(compact);
-  if (!root) return fail(ErrorCode::kBadInput, "a stored form is not valid JSON: " + json::describe(compact, root.error()));
+  if (!root)
+    return fail(ErrorCode::kBadInput, "a stored form is not valid JSON: " + json::describe(compact, root.error()));
   json::append_python(out, **root, style, level);
   return {};
 }
@@ -36,13 +38,16 @@ std::string execution_json(const store::OccurrenceRow& row, const PytestArgs& py
   if (row.count != kUncounted) object.add("count", row.count);
   object.add_raw("machine_info", row.machine.empty() ? "null" : row.machine);
   object.add("source", row.source);
-  if (row.trace_uid.starts_with("run:")) object.add_raw("trace_run_ids", "[" + row.trace_uid.substr(4) + "]");
-  else if (!row.trace_uid.starts_with("content:")) object.add("trace_uid", row.trace_uid);
+  if (row.trace_uid.starts_with("run:"))
+    object.add_raw("trace_run_ids", "[" + row.trace_uid.substr(4) + "]");
+  else if (!row.trace_uid.starts_with("content:"))
+    object.add("trace_uid", row.trace_uid);
   std::string text = object.text();
   if (!row.extra.empty()) text = text.substr(0, text.size() - 1) + ", " + row.extra.substr(1);
   if (row.extra.find("\"pytest_args\"") == std::string::npos && !row.trace_uid.starts_with("content:")) {
     const auto known = pytest_args.find(row.trace_uid);
-    text = text.substr(0, text.size() - 1) + ", \"pytest_args\": " + (known == pytest_args.end() ? "null" : json_string(known->second)) + "}";
+    text = text.substr(0, text.size() - 1) +
+           ", \"pytest_args\": " + (known == pytest_args.end() ? "null" : json_string(known->second)) + "}";
   }
   return text;
 }
@@ -60,8 +65,10 @@ void join(Record& into, const Record& other) {
     const auto same = std::find_if(into.rows.begin(), into.rows.end(), [&](const store::OccurrenceRow& known) {
       return known.source == row.source && known.machine == row.machine && known.trace_uid == row.trace_uid;
     });
-    if (same == into.rows.end()) into.rows.push_back(row);
-    else if (row.count != kUncounted) same->count = std::max<std::int64_t>(same->count, 0) + row.count;
+    if (same == into.rows.end())
+      into.rows.push_back(row);
+    else if (row.count != kUncounted)
+      same->count = std::max<std::int64_t>(same->count, 0) + row.count;
   }
   if (into.sweep_source_hash.empty()) into.sweep_source_hash = other.sweep_source_hash;
 }
@@ -75,10 +82,12 @@ Rows rows_of(const Selected& selected, FormId form) {
 }
 
 // A form without a stored hash is one record per hardware and mesh, as the existing tracer keeps them apart.
-Status add_hashed(const std::string& op, const std::string& arguments, const std::string& sweep_source_hash, const Rows& rows, std::vector<Record>& records) {
+Status add_hashed(const std::string& op, const std::string& arguments, const std::string& sweep_source_hash,
+                  const Rows& rows, std::vector<Record>& records) {
   json::Document document, machine_document;
   const auto root = document.parse(arguments);
-  if (!root) return fail(ErrorCode::kBadInput, "a stored form is not valid JSON: " + json::describe(arguments, root.error()));
+  if (!root)
+    return fail(ErrorCode::kBadInput, "a stored form is not valid JSON: " + json::describe(arguments, root.error()));
   std::map<std::string, std::vector<store::OccurrenceRow>> by_hash;
   for (const store::OccurrenceRow* row : rows) {
     const json::Node* machine = nullptr;
@@ -90,10 +99,13 @@ Status add_hashed(const std::string& op, const std::string& arguments, const std
   for (auto& [hash, members] : by_hash) {
     Record record{hash, arguments, sweep_source_hash, std::move(members)};
     const auto same = std::find_if(records.begin(), records.end(), [&](const Record& known) {
-      return known.hash == record.hash && (known.sweep_source_hash == sweep_source_hash || known.sweep_source_hash.empty() || sweep_source_hash.empty());
+      return known.hash == record.hash && (known.sweep_source_hash == sweep_source_hash ||
+                                           known.sweep_source_hash.empty() || sweep_source_hash.empty());
     });
-    if (same == records.end()) records.push_back(std::move(record));
-    else join(*same, record);
+    if (same == records.end())
+      records.push_back(std::move(record));
+    else
+      join(*same, record);
   }
   return {};
 }
@@ -147,50 +159,59 @@ std::string summary_json(const std::map<std::string, std::int64_t>& summary) {
 
 }  // namespace
 
-Result<std::string> master_era2(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces, ExportReport& report) {
+Result<std::string> master_era2(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces,
+                                ExportReport& report) {
   constexpr json::Style kStyle{.sort_keys = true, .indent = 2};
   json::Document document;
   std::string operations;
   std::map<std::string, std::int64_t> summary;
   bool computed = false;
   const PytestArgs pytest_args = pytest_args_of(traces);
-  OPWRIGHT_TRY(for_each_operation(selected, [&](const std::string& op, const std::vector<const Selected*>& members) -> Status {
-    std::vector<Record> records, unhashed;
-    for (const Selected* one : members) {
-      for (const store::FormRow& form : one->forms) {
-        const Rows rows = rows_of(*one, form.id);
-        if (rows.empty()) continue;
-        if (one->config.convention == Convention::kCpp) {
-          ++report.not_expressible["recorded at the C++ level; an era-2 master holds Python arguments (use --to master1)"];
-        } else if (form.kind == FormKind::kEra2 && !form.config_hash.empty()) {
-          records.push_back({form.config_hash, form.text, form.sweep_source_hash, {}});
-          for (const store::OccurrenceRow* row : rows) records.back().rows.push_back(*row);
-        } else {
-          computed = true;
-          OPWRIGHT_TRY(add_hashed(op, form.kind == FormKind::kEra2 ? form.text : format::era2_arguments(one->config), form.sweep_source_hash, rows, unhashed));
+  OPWRIGHT_TRY(
+      for_each_operation(selected, [&](const std::string& op, const std::vector<const Selected*>& members) -> Status {
+        std::vector<Record> records, unhashed;
+        for (const Selected* one : members) {
+          for (const store::FormRow& form : one->forms) {
+            const Rows rows = rows_of(*one, form.id);
+            if (rows.empty()) continue;
+            if (one->config.convention == Convention::kCpp) {
+              ++report.not_expressible
+                    ["recorded at the C++ level; an era-2 master holds Python arguments (use --to master1)"];
+            } else if (form.kind == FormKind::kEra2 && !form.config_hash.empty()) {
+              records.push_back({form.config_hash, form.text, form.sweep_source_hash, {}});
+              for (const store::OccurrenceRow* row : rows) records.back().rows.push_back(*row);
+            } else {
+              computed = true;
+              OPWRIGHT_TRY(add_hashed(op,
+                                      form.kind == FormKind::kEra2 ? form.text : format::era2_arguments(one->config),
+                                      form.sweep_source_hash, rows, unhashed));
+            }
+          }
         }
-      }
-    }
-    std::move(unhashed.begin(), unhashed.end(), std::back_inserter(records));
-    if (records.empty()) return {};
-    std::stable_sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.hash < b.hash; });
-    operations += operations.empty() ? "\n    " : ",\n    ";
-    json::append_quoted(operations, op);
-    operations += ": {\n      \"configurations\": [";
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      const Record& record = records[i];
-      std::vector<std::string> executions;
-      for (const store::OccurrenceRow& row : record.rows) executions.push_back(execution_json(row, pytest_args));
-      JsonObject object;
-      object.add_raw("arguments", record.arguments).add("config_hash", record.hash).add("config_id", ++report.configurations).add_raw("executions", json_array(executions, true));
-      if (!record.sweep_source_hash.empty()) object.add("sweep_source_hash", record.sweep_source_hash);
-      operations += i > 0 ? ",\n        " : "\n        ";
-      OPWRIGHT_TRY(append_styled(operations, object.text(), kStyle, kConfigLevel, document));
-    }
-    operations += "\n      ]\n    }";
-    summary[op] = static_cast<std::int64_t>(records.size());
-    return {};
-  }));
+        std::move(unhashed.begin(), unhashed.end(), std::back_inserter(records));
+        if (records.empty()) return {};
+        std::stable_sort(records.begin(), records.end(),
+                         [](const Record& a, const Record& b) { return a.hash < b.hash; });
+        operations += operations.empty() ? "\n    " : ",\n    ";
+        json::append_quoted(operations, op);
+        operations += ": {\n      \"configurations\": [";
+        for (std::size_t i = 0; i < records.size(); ++i) {
+          const Record& record = records[i];
+          std::vector<std::string> executions;
+          for (const store::OccurrenceRow& row : record.rows) executions.push_back(execution_json(row, pytest_args));
+          JsonObject object;
+          object.add_raw("arguments", record.arguments)
+              .add("config_hash", record.hash)
+              .add("config_id", ++report.configurations)
+              .add_raw("executions", json_array(executions, true));
+          if (!record.sweep_source_hash.empty()) object.add("sweep_source_hash", record.sweep_source_hash);
+          operations += i > 0 ? ",\n        " : "\n        ";
+          OPWRIGHT_TRY(append_styled(operations, object.text(), kStyle, kConfigLevel, document));
+        }
+        operations += "\n      ]\n    }";
+        summary[op] = static_cast<std::int64_t>(records.size());
+        return {};
+      }));
   const std::set<std::string> sources = sources_of(selected);
   JsonObject metadata;
   if (const std::string latest = last_updated(traces); !latest.empty()) metadata.add("last_updated", latest);
@@ -205,46 +226,52 @@ Result<std::string> master_era2(const std::vector<Selected>& selected, const std
   return text;
 }
 
-Result<std::string> master_era1(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces, ExportReport& report) {
+Result<std::string> master_era1(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces,
+                                ExportReport& report) {
   constexpr json::Style kStyle{.sort_keys = false, .indent = 2};
   json::Document document;
   std::string operations;
   std::map<std::string, std::int64_t> summary;
-  OPWRIGHT_TRY(for_each_operation(selected, [&](const std::string&, const std::vector<const Selected*>& members) -> Status {
-    std::map<std::string, std::vector<std::string>> by_spelling;  // ttnn::add
-    for (const Selected* one : members) {
-      if (one->config.convention == Convention::kPython) {
-        report.not_expressible["recorded at the Python level; an era-1 master holds C++ arguments (use --to master)"] += static_cast<std::int64_t>(one->forms.size());
-        continue;
-      }
-      for (const store::FormRow& form : one->forms) {
-        JsonObject object;
-        object.add_raw("arguments", form.kind == FormKind::kEra1 ? form.text : format::era1_arguments(one->config));
-        std::set<std::string> sources, machines;
-        for (const store::OccurrenceRow* row : rows_of(*one, form.id)) {
-          if (!row->source.empty()) sources.insert(row->source);
-          if (!row->machine.empty()) machines.insert(row->machine);
+  OPWRIGHT_TRY(
+      for_each_operation(selected, [&](const std::string&, const std::vector<const Selected*>& members) -> Status {
+        std::map<std::string, std::vector<std::string>> by_spelling;  // ttnn::add
+        for (const Selected* one : members) {
+          if (one->config.convention == Convention::kPython) {
+            report.not_expressible
+                ["recorded at the Python level; an era-1 master holds C++ arguments (use --to master)"] +=
+                static_cast<std::int64_t>(one->forms.size());
+            continue;
+          }
+          for (const store::FormRow& form : one->forms) {
+            JsonObject object;
+            object.add_raw("arguments", form.kind == FormKind::kEra1 ? form.text : format::era1_arguments(one->config));
+            std::set<std::string> sources, machines;
+            for (const store::OccurrenceRow* row : rows_of(*one, form.id)) {
+              if (!row->source.empty()) sources.insert(row->source);
+              if (!row->machine.empty()) machines.insert(row->machine);
+            }
+            if (sources.size() > 1)
+              object.add_raw("source", json_array({sources.begin(), sources.end()}, false));
+            else
+              object.add("source", sources.empty() ? std::string("unknown") : *sources.begin());
+            if (!machines.empty()) object.add_raw("machine_info", json_array({machines.begin(), machines.end()}, true));
+            by_spelling[form.op].push_back(object.text());
+          }
         }
-        if (sources.size() > 1) object.add_raw("source", json_array({sources.begin(), sources.end()}, false));
-        else object.add("source", sources.empty() ? std::string("unknown") : *sources.begin());
-        if (!machines.empty()) object.add_raw("machine_info", json_array({machines.begin(), machines.end()}, true));
-        by_spelling[form.op].push_back(object.text());
-      }
-    }
-    for (const auto& [op, configurations] : by_spelling) {
-      operations += operations.empty() ? "\n    " : ",\n    ";
-      json::append_quoted(operations, op);
-      operations += ": {\n      \"configurations\": [";
-      for (std::size_t i = 0; i < configurations.size(); ++i) {
-        operations += i > 0 ? ",\n        " : "\n        ";
-        OPWRIGHT_TRY(append_styled(operations, configurations[i], kStyle, kConfigLevel, document));
-      }
-      operations += "\n      ]\n    }";
-      summary[op] = static_cast<std::int64_t>(configurations.size());
-      report.configurations += summary[op];
-    }
-    return {};
-  }));
+        for (const auto& [op, configurations] : by_spelling) {
+          operations += operations.empty() ? "\n    " : ",\n    ";
+          json::append_quoted(operations, op);
+          operations += ": {\n      \"configurations\": [";
+          for (std::size_t i = 0; i < configurations.size(); ++i) {
+            operations += i > 0 ? ",\n        " : "\n        ";
+            OPWRIGHT_TRY(append_styled(operations, configurations[i], kStyle, kConfigLevel, document));
+          }
+          operations += "\n      ]\n    }";
+          summary[op] = static_cast<std::int64_t>(configurations.size());
+          report.configurations += summary[op];
+        }
+        return {};
+      }));
   const std::set<std::string> sources = sources_of(selected);
   JsonObject metadata;
   metadata.add_raw("models", json_array({sources.begin(), sources.end()}, false))
@@ -252,7 +279,8 @@ Result<std::string> master_era1(const std::vector<Selected>& selected, const std
       .add("total_configurations", report.configurations);
   if (const std::string latest = last_updated(traces); !latest.empty()) metadata.add("last_updated", latest);
   metadata.add_raw("operation_types", summary_json(summary));
-  std::string text = "{\n  \"operations\": {" + operations + (operations.empty() ? "}" : "\n  }") + ",\n  \"metadata\": ";
+  std::string text =
+      "{\n  \"operations\": {" + operations + (operations.empty() ? "}" : "\n  }") + ",\n  \"metadata\": ";
   OPWRIGHT_TRY(append_styled(text, metadata.text(), kStyle, 1, document));
   text += "\n}";
   return text;

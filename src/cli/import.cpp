@@ -32,7 +32,8 @@ std::string name_list(const std::map<std::string, std::int64_t>& names, std::siz
   for (const auto& [name, count] : names) sorted.emplace_back(-count, name);
   std::sort(sorted.begin(), sorted.end());
   std::string text;
-  for (std::size_t i = 0; i < sorted.size() && i < most; ++i) text += fmt::format("{}{} {}", i > 0 ? ", " : "", sorted[i].second, grouped(-sorted[i].first));
+  for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
+    text += fmt::format("{}{} {}", i > 0 ? ", " : "", sorted[i].second, grouped(-sorted[i].first));
   if (sorted.size() > most) text += fmt::format(", and {} more", sorted.size() - most);
   return text;
 }
@@ -44,24 +45,34 @@ std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
 }
 
 std::string human(const ImportReport& report, const IngestOptions& options, double seconds) {
-  std::string text = fmt::format("{}, {} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
-                                 plural(static_cast<std::int64_t>(report.operations.size()), "operation"),
-                                 report.uncounted > 0 ? fmt::format(" ({} without a count in the trace)", grouped(report.uncounted)) : "");
-  text += fmt::format("{}: {} new, {} known", plural(report.configurations, "configuration"), grouped(report.added), grouped(report.known));
-  if (report.forms != report.configurations) text += fmt::format("   ({} listed, {} spellings)", grouped(report.records), grouped(report.forms));
+  std::string text = fmt::format(
+      "{}, {} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
+      plural(static_cast<std::int64_t>(report.operations.size()), "operation"),
+      report.uncounted > 0 ? fmt::format(" ({} without a count in the trace)", grouped(report.uncounted)) : "");
+  text += fmt::format("{}: {} new, {} known", plural(report.configurations, "configuration"), grouped(report.added),
+                      grouped(report.known));
+  if (report.forms != report.configurations)
+    text += fmt::format("   ({} listed, {} spellings)", grouped(report.records), grouped(report.forms));
   text += options.dry_run ? "   (dry run: nothing written)\n" : "\n";
-  if (!report.filtered.empty()) text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), name_list(report.filtered, 8));
+  if (!report.filtered.empty())
+    text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), name_list(report.filtered, 8));
   if (!report.not_listed.empty()) {
-    text += fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", name_list(report.not_listed, 8));
+    text +=
+        fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", name_list(report.not_listed, 8));
   }
   for (const auto& [what, count] : report.left_out) text += fmt::format("not kept: {} {}\n", grouped(count), what);
-  if (report.unknown_names > 0) text += fmt::format("unknown: {} kept as spelled{}\n", plural(report.unknown_names, "name"), report.unknown_example.empty() ? "" : ", e.g. " + report.unknown_example);
-  for (const auto& [kind, lost] : report.losses) text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
+  if (report.unknown_names > 0)
+    text += fmt::format("unknown: {} kept as spelled{}\n", plural(report.unknown_names, "name"),
+                        report.unknown_example.empty() ? "" : ", e.g. " + report.unknown_example);
+  for (const auto& [kind, lost] : report.losses)
+    text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
   if (report.unparsed_left > 0) {
-    text += fmt::format("unparsed: {} kept as opaque text{}\n", plural(report.unparsed_left, "value"), report.unparsed_example.empty() ? "" : ", e.g. " + report.unparsed_example);
+    text += fmt::format("unparsed: {} kept as opaque text{}\n", plural(report.unparsed_left, "value"),
+                        report.unparsed_example.empty() ? "" : ", e.g. " + report.unparsed_example);
   }
   text += fmt::format("{} in {:.3f} s", size_text(static_cast<std::int64_t>(report.bytes)), seconds);
-  if (report.bytes > 1'000'000) text += fmt::format(" ({:.0f} MB/s)", static_cast<double>(report.bytes) / 1e6 / seconds);
+  if (report.bytes > 1'000'000)
+    text += fmt::format(" ({:.0f} MB/s)", static_cast<double>(report.bytes) / 1e6 / seconds);
   return text + (options.dry_run ? "\n" : fmt::format(", store {}\n", options.store));
 }
 
@@ -74,7 +85,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   options.filter.like_existing = args.is_set("--like-existing");
   options.filter.ops_list_path = args.value("--ops-list");
   options.filter.exclude = args.all("--exclude");
-  if (static_cast<int>(options.filter.all_ops) + static_cast<int>(options.filter.like_existing) + static_cast<int>(!options.filter.ops_list_path.empty()) > 1) {
+  if (static_cast<int>(options.filter.all_ops) + static_cast<int>(options.filter.like_existing) +
+          static_cast<int>(!options.filter.ops_list_path.empty()) >
+      1) {
     return fail(ErrorCode::kUsage, "--all-ops, --like-existing and --ops-list exclude each other; give one");
   }
   options.read.include_failed = args.is_set("--include-failed");
@@ -111,28 +124,43 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_number("seconds", seconds)
       .add_bool("written", !options.dry_run && !refused);
   print_object(object,
-               {{"files", std::to_string(report.files)}, {"calls", std::to_string(report.calls)}, {"operations", std::to_string(report.operations.size())},
-                {"configurations", std::to_string(report.configurations)}, {"forms", std::to_string(report.forms)}, {"added", std::to_string(refused ? 0 : report.added)},
-                {"known", std::to_string(report.known)}, {"filtered", std::to_string(sum(report.filtered))}, {"losses", std::to_string(sum(losses))},
-                {"unparsed_left", std::to_string(report.unparsed_left)}, {"bytes", std::to_string(report.bytes)}, {"seconds", fmt::format("{:.6f}", seconds)}},
+               {{"files", std::to_string(report.files)},
+                {"calls", std::to_string(report.calls)},
+                {"operations", std::to_string(report.operations.size())},
+                {"configurations", std::to_string(report.configurations)},
+                {"forms", std::to_string(report.forms)},
+                {"added", std::to_string(refused ? 0 : report.added)},
+                {"known", std::to_string(report.known)},
+                {"filtered", std::to_string(sum(report.filtered))},
+                {"losses", std::to_string(sum(losses))},
+                {"unparsed_left", std::to_string(report.unparsed_left)},
+                {"bytes", std::to_string(report.bytes)},
+                {"seconds", fmt::format("{:.6f}", seconds)}},
                human(report, options, seconds), env);
   if (refused) {
-    return fail(ErrorCode::kBadInput, fmt::format("--strict: {} of the input lost, so nothing was written; import without --strict to take the rest", plural(sum(losses), "part")));
+    return fail(
+        ErrorCode::kBadInput,
+        fmt::format("--strict: {} of the input lost, so nothing was written; import without --strict to take the rest",
+                    plural(sum(losses), "part")));
   }
   return kExitOk;
 }
 
 }  // namespace
 
-const Command kImport{
-    "import",
-    "Read traces of any supported format and add their configurations to the store.",
-    "PATH is a master JSON (both eras), a folder of per-op files, an op JSONL, a graph capture, a folder of any of these,\n"
-    "another opwright store, or - for standard input; plain, .gz or .zst, recognised by content.\n"
-    "The same trace imported again changes nothing. All paths go in together or not at all.\n\n"
-    "  opwright import ttnn_operations_master.json\n"
-    "  opwright import generated/ttnn/reports/operation_parameters/demo_20260228_132703\n"
-    "  zcat ops.jsonl.gz | opwright import -",
-    "PATH…", 1, -1, kFlags, run};
+const Command kImport{"import",
+                      "Read traces of any supported format and add their configurations to the store.",
+                      "PATH is a master JSON (both eras), a folder of per-op files, an op JSONL, a graph capture, a "
+                      "folder of any of these,\n"
+                      "another opwright store, or - for standard input; plain, .gz or .zst, recognised by content.\n"
+                      "The same trace imported again changes nothing. All paths go in together or not at all.\n\n"
+                      "  opwright import ttnn_operations_master.json\n"
+                      "  opwright import generated/ttnn/reports/operation_parameters/demo_20260228_132703\n"
+                      "  zcat ops.jsonl.gz | opwright import -",
+                      "PATH…",
+                      1,
+                      -1,
+                      kFlags,
+                      run};
 
 }  // namespace opwright::cli

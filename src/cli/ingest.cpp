@@ -76,7 +76,8 @@ std::string facts_json(const TraceInfo& trace) {
 
 class Ingest final : public format::TraceSink {
  public:
-  Ingest(const normalize::OpFilter& filter, std::optional<store::Lookup> lookup, WriterThread* writer, ConfigId next_config, FormId next_form)
+  Ingest(const normalize::OpFilter& filter, std::optional<store::Lookup> lookup, WriterThread* writer,
+         ConfigId next_config, FormId next_form)
       : filter_(filter), lookup_(std::move(lookup)), writer_(writer), next_config_(next_config), next_form_(next_form) {
     anonymous_ = new_trace();
   }
@@ -86,8 +87,10 @@ class Ingest final : public format::TraceSink {
     std::int64_t calls = 0;
     std::int64_t uncounted = 0;
     for (const Sighting& sighting : observed.sightings) {
-      if (sighting.count == kUncounted) uncounted = 1;
-      else calls += sighting.count;
+      if (sighting.count == kUncounted)
+        uncounted = 1;
+      else
+        calls += sighting.count;
     }
     calls += uncounted;
     if (filtering_ && operation.verdict != normalize::OpFilter::Verdict::kKeep) {
@@ -108,10 +111,13 @@ class Ingest final : public format::TraceSink {
     ImportReport::Lost& lost = report_.losses[std::string(loss.kind)];
     if (lost.count++ > 0) return;
     std::string_view example = loss.example;  // messages that name the path themselves need no second one
-    if (example.starts_with(loss.path) && example.substr(loss.path.size()).starts_with(": ")) example.remove_prefix(loss.path.size() + 2);
+    if (example.starts_with(loss.path) && example.substr(loss.path.size()).starts_with(": "))
+      example.remove_prefix(loss.path.size() + 2);
     lost.example = fmt::format("{}, byte {}: {}", loss.path, loss.offset, example);
   }
-  void leave_out(std::string_view what, std::size_t count) override { report_.left_out[std::string(what)] += static_cast<std::int64_t>(count); }
+  void leave_out(std::string_view what, std::size_t count) override {
+    report_.left_out[std::string(what)] += static_cast<std::int64_t>(count);
+  }
   void add_bytes(std::size_t bytes) override { report_.bytes += bytes; }
   void add_file() override { ++report_.files; }
 
@@ -181,9 +187,15 @@ class Ingest final : public format::TraceSink {
     std::vector<store::NewOccurrence> rows;
     rows.reserve(occurrences_.size());
     for (auto& [key, value] : occurrences_) {
-      rows.push_back({{key.form}, sources[key.source], machines[key.machine], traces[key.trace], value.count, std::move(value.extra)});
+      rows.push_back({{key.form},
+                      sources[key.source],
+                      machines[key.machine],
+                      traces[key.trace],
+                      value.count,
+                      std::move(value.extra)});
     }
-    std::sort(rows.begin(), rows.end(), [](const store::NewOccurrence& a, const store::NewOccurrence& b) { return a.form < b.form; });
+    std::sort(rows.begin(), rows.end(),
+              [](const store::NewOccurrence& a, const store::NewOccurrence& b) { return a.form < b.form; });
     return writer.add_occurrences(rows);
   }
 
@@ -221,7 +233,8 @@ class Ingest final : public format::TraceSink {
   Result<std::optional<FormId>> form_of(const Observed& observed, const Operation& operation) {
     const auto minified = json::minify(observed.arguments, minify_buffer_);
     if (!minified) {
-      lose({"unknown_shape", observed.path, observed.offset, fmt::format("the arguments of {} are not valid JSON", observed.op)});
+      lose({"unknown_shape", observed.path, observed.offset,
+            fmt::format("the arguments of {} are not valid JSON", observed.op)});
       return std::nullopt;
     }
     minified_ = *minified;
@@ -251,11 +264,13 @@ class Ingest final : public format::TraceSink {
     return xxh128(minified_, head.low ^ head.high);
   }
 
-  Result<std::optional<FormId>> add_form(const Observed& observed, const Operation& operation, const Hash128& fingerprint) {
+  Result<std::optional<FormId>> add_form(const Observed& observed, const Operation& operation,
+                                         const Hash128& fingerprint) {
     format::LiftNotes notes;
     auto config = normalizer_.normalize(observed.kind, observed.op, observed.arguments, notes);
     if (!config) {
-      lose({"unknown_shape", observed.path, observed.offset, fmt::format("{}: {}", observed.op, config.error().message)});
+      lose({"unknown_shape", observed.path, observed.offset,
+            fmt::format("{}: {}", observed.op, config.error().message)});
       return std::nullopt;
     }
     if (notes.unparsed > 0 && report_.unparsed_left == 0) report_.unparsed_example = notes.unparsed_example;
@@ -268,8 +283,10 @@ class Ingest final : public format::TraceSink {
     ++next_form_.value;
     ++report_.forms_added;
     seen_forms_.emplace(fingerprint, form);
-    batch_.forms.push_back({form, id, fingerprint, observed.kind, static_cast<std::int64_t>(notes.unparsed), static_cast<std::int64_t>(notes.unknown_names), std::string(observed.op), std::string(minified_),
-                            std::string(observed.config_hash), std::string(observed.sweep_source_hash)});
+    batch_.forms.push_back({form, id, fingerprint, observed.kind, static_cast<std::int64_t>(notes.unparsed),
+                            static_cast<std::int64_t>(notes.unknown_names), std::string(observed.op),
+                            std::string(minified_), std::string(observed.config_hash),
+                            std::string(observed.sweep_source_hash)});
     if (batch_.forms.size() >= kBatchForms) OPWRIGHT_TRY(flush());
     return form;
   }
@@ -340,7 +357,7 @@ class Ingest final : public format::TraceSink {
   std::vector<TraceInfo> traces_;
   std::unordered_map<std::string, std::uint32_t> trace_numbers_;
   std::vector<std::uint32_t> listed_traces_;  // named since the last end of a trace; may repeat
-  std::string last_uid_ = "\n";  // no uid is a newline
+  std::string last_uid_ = "\n";               // no uid is a newline
   std::uint32_t last_trace_ = 0;
   std::uint32_t anonymous_ = 0;
   bool filtering_ = true;
@@ -353,8 +370,10 @@ Status read_all(const std::vector<std::string>& paths, const IngestOptions& opti
   for (const std::string& path : paths) {
     OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
     ingest.filter_operations(!is_store);  // what a store holds was chosen when it was imported
-    if (is_store) OPWRIGHT_TRY(read_store(path, options.wait_ms, ingest));
-    else OPWRIGHT_TRY(format::read_trace(path, options.read, ingest));
+    if (is_store)
+      OPWRIGHT_TRY(read_store(path, options.wait_ms, ingest));
+    else
+      OPWRIGHT_TRY(format::read_trace(path, options.read, ingest));
     ingest.settle_counts();
   }
   return ingest.flush();
@@ -366,7 +385,10 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   OPWRIGHT_TRY_ASSIGN(const normalize::OpFilter filter, normalize::OpFilter::make(options.filter));
   std::optional<store::Writer> writer;
   if (!options.dry_run) {
-    OPWRIGHT_TRY_ASSIGN(store::Writer begun, store::Writer::begin(options.store, options.wait_ms, fmt::format("keys {}, terms {}", normalize::kKeyVersion, select::kTermVersion)));
+    OPWRIGHT_TRY_ASSIGN(
+        store::Writer begun,
+        store::Writer::begin(options.store, options.wait_ms,
+                             fmt::format("keys {}, terms {}", normalize::kKeyVersion, select::kTermVersion)));
     writer.emplace(std::move(begun));
   }
   OPWRIGHT_TRY_ASSIGN(auto lookup, store::Lookup::open(options.store, options.wait_ms));
@@ -374,15 +396,16 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   if (writer) thread.emplace(*writer);
   // In a dry run new rows get numbers no store has.
   constexpr std::int64_t kNoRow = std::int64_t{1} << 60;
-  Ingest sink(filter, std::move(lookup), thread ? &*thread : nullptr, writer ? writer->next_configuration() : ConfigId{kNoRow},
-              writer ? writer->next_form() : FormId{kNoRow});
+  Ingest sink(filter, std::move(lookup), thread ? &*thread : nullptr,
+              writer ? writer->next_configuration() : ConfigId{kNoRow}, writer ? writer->next_form() : FormId{kNoRow});
   const auto read_and_write = [&]() -> Result<ImportReport> {
     const Status read = read_all(paths, options, sink);
     const Status written = thread ? thread->finish() : Status();
     if (!read) return fail(read.error());
     if (!written) return fail(written.error());
     ImportReport report = sink.report();
-    if (report.files == 0) return fail(ErrorCode::kBadInput, fmt::format("{}: no trace in it; nothing to import", paths.front()));
+    if (report.files == 0)
+      return fail(ErrorCode::kBadInput, fmt::format("{}: no trace in it; nothing to import", paths.front()));
     if (options.strict && !report.losses.empty()) return report;  // the caller sees the losses; nothing is committed
     if (writer) {
       OPWRIGHT_TRY(sink.write_provenance(*writer));

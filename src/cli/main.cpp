@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
   opwright::cli::CommandEnv env{.out = std::cout, .err = std::cerr};
   env.out_is_terminal = isatty(STDOUT_FILENO) != 0;
   env.err_is_terminal = isatty(STDERR_FILENO) != 0;
-  if (winsize size{}; env.out_is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) env.width = size.ws_col;
+  if (winsize size{}; env.out_is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    env.width = size.ws_col;
   const char* store = std::getenv("OPWRIGHT_STORE");
   env.store = store != nullptr && *store != '\0' ? store : "opwright.db";
   const int code = opwright::cli::run_command_line(std::vector<std::string>(argv + 1, argv + argc), env);

@@ -28,7 +28,8 @@ Result<std::vector<store::OperationRow>> selected_operations(store::Reader& read
     row.sources = static_cast<std::int64_t>(sources[name].size());
     all.push_back(row);
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.configurations > b.configurations; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.configurations > b.configurations; });
   return all;
 }
 
@@ -42,26 +43,39 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   } else {
     OPWRIGHT_TRY_ASSIGN(rows, selected_operations(reader, selector));
   }
-  Table table{{{"operation"}, {"configurations", true}, {"calls", true}, {"sources", true}, {"uncounted", true, false}}, {}};
+  Table table{{{"operation"}, {"configurations", true}, {"calls", true}, {"sources", true}, {"uncounted", true, false}},
+              {}};
   bool uncounted = false;
   for (const store::OperationRow& row : rows) {
     uncounted = uncounted || row.uncounted > 0;
     const std::string calls = (row.uncounted > 0 ? "≥" : "") + grouped(row.calls);
     const bool people = env.format == OutputFormat::kTable;
-    table.rows.push_back({row.name, Cell(people ? grouped(row.configurations) : std::to_string(row.configurations), std::to_string(row.configurations)), Cell(env.format == OutputFormat::kTable ? calls : std::to_string(row.calls), std::to_string(row.calls)), row.sources, row.uncounted});
+    table.rows.push_back(
+        {row.name,
+         Cell(people ? grouped(row.configurations) : std::to_string(row.configurations),
+              std::to_string(row.configurations)),
+         Cell(env.format == OutputFormat::kTable ? calls : std::to_string(row.calls), std::to_string(row.calls)),
+         row.sources, row.uncounted});
   }
   if (rows.empty() && env.format == OutputFormat::kTable) {
     env.out << "no configuration matches\n";
     return kExitOk;
   }
   print(table, env);
-  if (uncounted && env.format == OutputFormat::kTable) env.out << "≥: some traces do not count calls; each of their records stands for one\n";
+  if (uncounted && env.format == OutputFormat::kTable)
+    env.out << "≥: some traces do not count calls; each of their records stands for one\n";
   return kExitOk;
 }
 
 }  // namespace
 
-const Command kOps{"ops", "List the operations of the store with their numbers of configurations and calls.",
-                   "  opwright ops\n  opwright ops --where 'model~llama and dtype=bfloat8_b'", "", 0, 0, kFlags, run};
+const Command kOps{"ops",
+                   "List the operations of the store with their numbers of configurations and calls.",
+                   "  opwright ops\n  opwright ops --where 'model~llama and dtype=bfloat8_b'",
+                   "",
+                   0,
+                   0,
+                   kFlags,
+                   run};
 
 }  // namespace opwright::cli

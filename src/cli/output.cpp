@@ -11,7 +11,8 @@ namespace {
 
 // Columns on a terminal: UTF-8 continuation bytes take none.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string cut(std::string_view text, std::size_t width) {
@@ -121,21 +122,26 @@ std::string plural(std::int64_t count, std::string_view one, std::string_view ma
 
 std::string size_text(std::int64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
-  return bytes < 1'000'000 ? fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3) : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  return bytes < 1'000'000 ? fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3)
+                           : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
   return digits;
 }
 
 void print(const Table& table, CommandEnv& env) {
   switch (env.format) {
-    case OutputFormat::kTable: print_table(table, env); return;
+    case OutputFormat::kTable:
+      print_table(table, env);
+      return;
     case OutputFormat::kJson: {
       env.out << '[';
-      for (std::size_t i = 0; i < table.rows.size(); ++i) env.out << (i > 0 ? ",\n " : "\n ") << row_json(table, table.rows[i]);
+      for (std::size_t i = 0; i < table.rows.size(); ++i)
+        env.out << (i > 0 ? ",\n " : "\n ") << row_json(table, table.rows[i]);
       env.out << (table.rows.empty() ? "]\n" : "\n]\n");
       return;
     }
@@ -143,7 +149,8 @@ void print(const Table& table, CommandEnv& env) {
       for (const auto& row : table.rows) env.out << row_json(table, row) << '\n';
       return;
     case OutputFormat::kCsv:
-      for (std::size_t i = 0; i < table.columns.size(); ++i) env.out << (i > 0 ? "," : "") << csv_cell(table.columns[i].name);
+      for (std::size_t i = 0; i < table.columns.size(); ++i)
+        env.out << (i > 0 ? "," : "") << csv_cell(table.columns[i].name);
       env.out << '\n';
       for (const auto& row : table.rows) {
         for (std::size_t i = 0; i < row.size(); ++i) env.out << (i > 0 ? "," : "") << csv_cell(row[i].text);
@@ -153,11 +160,16 @@ void print(const Table& table, CommandEnv& env) {
   }
 }
 
-void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields, std::string_view human, CommandEnv& env) {
+void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields,
+                  std::string_view human, CommandEnv& env) {
   switch (env.format) {
-    case OutputFormat::kTable: env.out << human; return;
+    case OutputFormat::kTable:
+      env.out << human;
+      return;
     case OutputFormat::kJson:
-    case OutputFormat::kJsonl: env.out << object.text() << '\n'; return;
+    case OutputFormat::kJsonl:
+      env.out << object.text() << '\n';
+      return;
     case OutputFormat::kCsv: {
       std::string header, line;
       for (const auto& [name, value] : csv_fields) {

@@ -32,19 +32,19 @@ std::string json_string(std::string_view text);
 
 struct Cell {
   std::string text;
-  std::string json;  // its JSON; "" means the text as a string
-  Cell(std::string shown) : text(std::move(shown)) {}              // NOLINT(google-explicit-constructor): rows read better
-  Cell(std::string_view shown) : text(shown) {}                    // NOLINT(google-explicit-constructor)
-  Cell(const char* shown) : text(shown) {}                         // NOLINT(google-explicit-constructor)
+  std::string json;                                    // its JSON; "" means the text as a string
+  Cell(std::string shown) : text(std::move(shown)) {}  // NOLINT(google-explicit-constructor): rows read better
+  Cell(std::string_view shown) : text(shown) {}        // NOLINT(google-explicit-constructor)
+  Cell(const char* shown) : text(shown) {}             // NOLINT(google-explicit-constructor)
   Cell(std::int64_t number) : text(std::to_string(number)), json(text) {}  // NOLINT(google-explicit-constructor)
   Cell(std::string shown, std::string as_json) : text(std::move(shown)), json(std::move(as_json)) {}
 };
 
 struct Column {
-  std::string name;          // of JSON and CSV
-  bool right = false;        // numbers
-  bool in_table = true;      // some columns are for machines only
-  std::size_t max_width = 0; // 0: as wide as needed
+  std::string name;           // of JSON and CSV
+  bool right = false;         // numbers
+  bool in_table = true;       // some columns are for machines only
+  std::size_t max_width = 0;  // 0: as wide as needed
 };
 
 struct Table {
@@ -55,7 +55,8 @@ struct Table {
 // table: aligned and cut to the terminal's width; json: an array of objects; jsonl: one a line; csv: RFC 4180.
 void print(const Table& table, CommandEnv& env);
 // json and jsonl: the object; csv: a header and a line of its scalar fields; table: `human` as it is.
-void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields, std::string_view human, CommandEnv& env);
+void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields,
+                  std::string_view human, CommandEnv& env);
 
 std::string csv_cell(std::string_view text);
 // 1 -> "1 file", 2 -> "2 files"; `many` for words with another plural

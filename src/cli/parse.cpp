@@ -1,9 +1,8 @@
 // The command line: the table of commands turned into a CLI11 parser. The only file that knows CLI11.
-#include <CLI/CLI.hpp>
-
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -16,7 +15,8 @@
 namespace opwright::cli {
 namespace {
 
-constexpr std::array<const Command*, 8> kCommands{&kImport, &kOps, &kStats, &kShow, &kExport, &kVerify, &kDiff, &kDoctor};
+constexpr std::array<const Command*, 8> kCommands{&kImport, &kOps,    &kStats, &kShow,
+                                                  &kExport, &kVerify, &kDiff,  &kDoctor};
 
 int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
 
@@ -27,14 +27,18 @@ int complain(const Error& error, CommandEnv& env) {
 
 // Help laid out by us: what it is, how to call it, flags, examples.
 std::string help_of(const Command& command) {
-  std::string text = fmt::format("{}\n\nUsage: opwright {}{}{} [options]\n\n", command.summary, command.name, command.positional.empty() ? "" : " ", command.positional);
+  std::string text = fmt::format("{}\n\nUsage: opwright {}{}{} [options]\n\n", command.summary, command.name,
+                                 command.positional.empty() ? "" : " ", command.positional);
   if (!command.details.empty()) text += fmt::format("{}\n\n", command.details);
   std::size_t width = 14;
-  const auto shown = [](const Flag& flag) { return fmt::format("{}{}{}", flag.name, flag.value.empty() ? "" : " ", flag.value); };
+  const auto shown = [](const Flag& flag) {
+    return fmt::format("{}{}{}", flag.name, flag.value.empty() ? "" : " ", flag.value);
+  };
   for (const Flag& flag : command.flags) width = std::max(width, shown(flag).size());
   text += "Options:\n";
   for (const Flag& flag : command.flags) text += fmt::format("  {:<{}}  {}\n", shown(flag), width, flag.help);
-  text += fmt::format("  {:<{}}  {}\n", "--store FILE", width, "the store (default $OPWRIGHT_STORE, else ./opwright.db)");
+  text +=
+      fmt::format("  {:<{}}  {}\n", "--store FILE", width, "the store (default $OPWRIGHT_STORE, else ./opwright.db)");
   text += fmt::format("  {:<{}}  {}\n", "--format F", width, "table, json, jsonl or csv");
   return text;
 }
@@ -67,7 +71,8 @@ Error unknown_verb(std::string_view name) {
   for (const Command* command : kCommands) names.push_back(command->name);
   names.push_back("help");
   const auto near = near_names(name, names);
-  return {ErrorCode::kUsage, fmt::format("there is no verb '{}'{} 'opwright help' lists them", name, did_you_mean(near).empty() ? ";" : did_you_mean(near))};
+  return {ErrorCode::kUsage, fmt::format("there is no verb '{}'{} 'opwright help' lists them", name,
+                                         did_you_mean(near).empty() ? ";" : did_you_mean(near))};
 }
 
 int show_help(const std::vector<std::string>& args, CommandEnv& env) {
@@ -103,15 +108,22 @@ void bind(CLI::App& root, Bound& bound) {
   for (const Flag& flag : command.flags) {
     std::string name(flag.name);
     if (name == "--output") name = "-o,--output";
-    if (flag.value.empty()) bound.app->add_flag(name, bound.args.switches[std::string(flag.name)]);
-    else bound.app->add_option(name, bound.args.values[std::string(flag.name)])->expected(1)->take_all()->allow_extra_args(false);
+    if (flag.value.empty())
+      bound.app->add_flag(name, bound.args.switches[std::string(flag.name)]);
+    else
+      bound.app->add_option(name, bound.args.values[std::string(flag.name)])
+          ->expected(1)
+          ->take_all()
+          ->allow_extra_args(false);
   }
   bound.app->add_option("positional", bound.args.positionals)->expected(0, 1 << 20);
 }
 
 Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& args) {
   std::string what = error.what();
-  if (const std::size_t colon = what.find(':'); what.find("required") != std::string::npos && colon != std::string::npos) what = what.substr(0, colon) + " needs a value";
+  if (const std::size_t colon = what.find(':');
+      what.find("required") != std::string::npos && colon != std::string::npos)
+    what = what.substr(0, colon) + " needs a value";
   // CLI11 names the arguments it could not place; an unknown flag deserves a suggestion.
   const Command* command = nullptr;
   for (const std::string& arg : args) {
@@ -122,13 +134,15 @@ Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& 
     for (const Flag& flag : command->flags) known.push_back(flag.name);
     for (const std::string& arg : args) {
       const std::string name = arg.substr(0, arg.find('='));
-      if (!name.starts_with("--") || name == "--" || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (!name.starts_with("--") || name == "--" || std::find(known.begin(), known.end(), name) != known.end())
+        continue;
       const auto near = near_names(name, known);
       what = fmt::format("{} has no option {}{}", command->name, name, did_you_mean(near));
       break;
     }
   }
-  return {ErrorCode::kUsage, fmt::format("{}{} See 'opwright help{}{}'", what, what.ends_with('?') ? "" : ".", command != nullptr ? " " : "", command != nullptr ? command->name : "")};
+  return {ErrorCode::kUsage, fmt::format("{}{} See 'opwright help{}{}'", what, what.ends_with('?') ? "" : ".",
+                                         command != nullptr ? " " : "", command != nullptr ? command->name : "")};
 }
 
 int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
@@ -156,7 +170,8 @@ int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
     return kExitOk;
   }
   if (!store.empty()) env.store = store;
-  if (env.store.starts_with("postgres")) return complain({ErrorCode::kUnsupported, "this build stores in SQLite files only; give --store a path"}, env);
+  if (env.store.starts_with("postgres"))
+    return complain({ErrorCode::kUnsupported, "this build stores in SQLite files only; give --store a path"}, env);
   if (!format.empty()) {
     const auto parsed = parse_format(format);
     if (!parsed) return complain(parsed.error(), env);
@@ -169,10 +184,13 @@ int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
     const int count = static_cast<int>(verb.args.positionals.size());
     if (count < command.min_positionals || (command.max_positionals >= 0 && count > command.max_positionals)) {
       const bool too_many = count > command.min_positionals && count > 0;
-      const std::string what = command.positional.empty() ? fmt::format("takes no argument, but there is '{}'", verb.args.positionals.front())
-                               : too_many                 ? fmt::format("takes {} and no more, but there is '{}'", command.positional, verb.args.positionals.back())
-                                                          : fmt::format("needs {}", command.positional);
-      return complain({ErrorCode::kUsage, fmt::format("{} {}. See 'opwright help {}'", command.name, what, command.name)}, env);
+      const std::string what = command.positional.empty()
+                                   ? fmt::format("takes no argument, but there is '{}'", verb.args.positionals.front())
+                               : too_many ? fmt::format("takes {} and no more, but there is '{}'", command.positional,
+                                                        verb.args.positionals.back())
+                                          : fmt::format("needs {}", command.positional);
+      return complain(
+          {ErrorCode::kUsage, fmt::format("{} {}. See 'opwright help {}'", command.name, what, command.name)}, env);
     }
     const Result<int> done = command.run(verb.args, env);
     return done ? *done : complain(done.error(), env);
@@ -213,17 +231,22 @@ Result<int> wait_ms(const ParsedArgs& args) {
 Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std::size_t otherwise) {
   const std::string text = args.value(flag);
   if (text.empty()) return otherwise;
-  if (text.find_first_not_of("0123456789") != std::string::npos || text.size() > 15) return fail(ErrorCode::kUsage, fmt::format("{} {}: a whole number is needed", flag, text));
+  if (text.find_first_not_of("0123456789") != std::string::npos || text.size() > 15)
+    return fail(ErrorCode::kUsage, fmt::format("{} {}: a whole number is needed", flag, text));
   return static_cast<std::size_t>(std::stoull(text));
 }
 
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {
   try {
-    const auto verb = std::find_if(args.begin(), args.end(), [](const std::string& arg) { return !arg.starts_with('-'); });
+    const auto verb =
+        std::find_if(args.begin(), args.end(), [](const std::string& arg) { return !arg.starts_with('-'); });
     if (verb != args.end() && *verb == "help") return show_help({verb + 1, args.end()}, env);
     // The first word is the verb unless it is the value of a global option.
-    const bool after_option = verb != args.end() && verb != args.begin() && ((verb - 1)->starts_with("--store") || (verb - 1)->starts_with("--format")) && (verb - 1)->find('=') == std::string::npos;
-    if (verb != args.end() && !after_option && find_command(*verb) == nullptr) return complain(unknown_verb(*verb), env);
+    const bool after_option = verb != args.end() && verb != args.begin() &&
+                              ((verb - 1)->starts_with("--store") || (verb - 1)->starts_with("--format")) &&
+                              (verb - 1)->find('=') == std::string::npos;
+    if (verb != args.end() && !after_option && find_command(*verb) == nullptr)
+      return complain(unknown_verb(*verb), env);
     return parse_and_run(args, env);
   } catch (const std::exception& error) {
     env.err << "opwright: internal error: " << error.what() << "; please report it with the command line\n";

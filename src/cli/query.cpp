@@ -10,7 +10,8 @@
 namespace opwright::cli {
 namespace {
 
-std::vector<std::string> known_names(const std::vector<store::OccurrenceRow>& rows, std::string store::OccurrenceRow::*member) {
+std::vector<std::string> known_names(const std::vector<store::OccurrenceRow>& rows,
+                                     std::string store::OccurrenceRow::* member) {
   std::set<std::string> names;
   for (const store::OccurrenceRow& row : rows) names.insert(row.*member);
   if (names.size() > 1) {
@@ -23,7 +24,9 @@ std::vector<std::string> known_names(const std::vector<store::OccurrenceRow>& ro
 }  // namespace
 
 std::vector<std::string> Selected::models() const { return known_names(occurrences, &store::OccurrenceRow::model); }
-std::vector<std::string> Selected::machines() const { return known_names(occurrences, &store::OccurrenceRow::machine_label); }
+std::vector<std::string> Selected::machines() const {
+  return known_names(occurrences, &store::OccurrenceRow::machine_label);
+}
 std::vector<std::string> Selected::sources() const {
   std::vector<std::string> names = known_names(occurrences, &store::OccurrenceRow::source);
   if (names.size() == 1 && names.front().empty()) names.clear();
@@ -36,7 +39,8 @@ Result<select::Selector> selector_of(const ParsedArgs& args) {
   return select::parse_selector(text);
 }
 
-Status for_each_selected(store::Reader& reader, const select::Selector& selector, const std::function<Status(Selected&&)>& use) {
+Status for_each_selected(store::Reader& reader, const select::Selector& selector,
+                         const std::function<Status(Selected&&)>& use) {
   const auto terms = select::required_terms(selector);
   OPWRIGHT_TRY_ASSIGN(const auto ids, reader.candidates(terms));
   normalize::Normalizer normalizer;
@@ -57,8 +61,10 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
     machines.clear();
     uncounted.clear();
     for (const store::OccurrenceRow& row : selected.occurrences) {
-      if (row.count == kUncounted) uncounted.emplace(row.form.value, row.trace_uid);
-      else selected.calls += row.count;
+      if (row.count == kUncounted)
+        uncounted.emplace(row.form.value, row.trace_uid);
+      else
+        selected.calls += row.count;
       if (!provenance) continue;
       models.insert(models.end(), {row.model, row.source, row.hf_model});
       machines.push_back(row.machine_label);

@@ -20,7 +20,7 @@ struct Selected {
   std::vector<store::FormRow> forms;
   std::vector<store::OccurrenceRow> occurrences;
 
-  std::vector<std::string> models() const;    // sorted, unique; without "unknown" when anything is known
+  std::vector<std::string> models() const;  // sorted, unique; without "unknown" when anything is known
   std::vector<std::string> machines() const;
   std::vector<std::string> sources() const;
 };
@@ -28,7 +28,8 @@ struct Selected {
 Result<select::Selector> selector_of(const ParsedArgs& args);
 
 // Calls `use` for each match, in the order of ids.
-Status for_each_selected(store::Reader& reader, const select::Selector& selector, const std::function<Status(Selected&&)>& use);
+Status for_each_selected(store::Reader& reader, const select::Selector& selector,
+                         const std::function<Status(Selected&&)>& use);
 // All matches in the order people read: operation, most calls first, then text.
 Result<std::vector<Selected>> select_all(store::Reader& reader, const select::Selector& selector);
 

@@ -36,13 +36,16 @@ Result<std::vector<std::string>> resolve(store::Reader& reader, const std::strin
   if (!found.empty()) return found;
   const std::vector<std::string_view> in_store(names.begin(), names.end());
   std::string message = fmt::format("no operation '{}' in the store", wanted);
-  if (normalize::is_known_operation(name) || normalize::is_known_operation("ttnn." + name)) message += " (the library has it, but no imported trace calls it)";
+  if (normalize::is_known_operation(name) || normalize::is_known_operation("ttnn." + name))
+    message += " (the library has it, but no imported trace calls it)";
   const std::string suggestion = did_you_mean(near_names(name, in_store));
-  return fail(ErrorCode::kNotFound, fmt::format("{}{} 'opwright ops' lists what is there", message, suggestion.empty() ? ";" : suggestion));
+  return fail(ErrorCode::kNotFound,
+              fmt::format("{}{} 'opwright ops' lists what is there", message, suggestion.empty() ? ";" : suggestion));
 }
 
 std::string calls_text(const Selected& selected) {
-  return fmt::format("{}{} call{}", selected.uncounted > 0 ? "≥" : "", grouped(selected.calls), selected.calls == 1 ? "" : "s");
+  return fmt::format("{}{} call{}", selected.uncounted > 0 ? "≥" : "", grouped(selected.calls),
+                     selected.calls == 1 ? "" : "s");
 }
 
 std::string joined(const std::vector<std::string>& names, std::size_t most) {
@@ -88,13 +91,15 @@ void print_wrapped(std::string_view line, std::size_t room, CommandEnv& env) {
   env.out << "    " << line << '\n';
 }
 
-void print_operation(const std::string& op, const std::vector<const Selected*>& all, std::size_t limit, bool sources, CommandEnv& env) {
+void print_operation(const std::string& op, const std::vector<const Selected*>& all, std::size_t limit, bool sources,
+                     CommandEnv& env) {
   std::set<std::string> models;
   for (const Selected* selected : all) {
     for (std::string& model : selected->models()) models.insert(std::move(model));
   }
   models.erase("unknown");
-  env.out << fmt::format("{}   {} configuration{}   {} model{}\n", op, all.size(), all.size() == 1 ? "" : "s", models.size(), models.size() == 1 ? "" : "s");
+  env.out << fmt::format("{}   {} configuration{}   {} model{}\n", op, all.size(), all.size() == 1 ? "" : "s",
+                         models.size(), models.size() == 1 ? "" : "s");
   std::size_t number = 0;
   for (const Selected* selected : all) {
     if (number == limit) {
@@ -105,12 +110,15 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
     const std::string tail = fmt::format("{}  {}", calls_text(*selected), joined(selected->models(), 3));
     const std::size_t room = static_cast<std::size_t>(std::max(env.width, 60));
     std::string first = fmt::format("{:>2}  {}", ++number, lines[0]);
-    if (first.size() + 5 + tail.size() <= room) env.out << first << std::string(std::max<std::size_t>(5, room - first.size() - tail.size()), ' ') << tail << '\n';
-    else env.out << first << "     " << tail << '\n';
+    if (first.size() + 5 + tail.size() <= room)
+      env.out << first << std::string(std::max<std::size_t>(5, room - first.size() - tail.size()), ' ') << tail << '\n';
+    else
+      env.out << first << "     " << tail << '\n';
     for (std::size_t i = 1; i < lines.size(); ++i) print_wrapped(lines[i], room, env);
     if (sources) {
       for (const store::OccurrenceRow& row : selected->occurrences) {
-        env.out << fmt::format("      {} on {}, trace {}\n", row.source.empty() ? "unknown source" : row.source, row.machine_label, row.trace_uid);
+        env.out << fmt::format("      {} on {}, trace {}\n", row.source.empty() ? "unknown source" : row.source,
+                               row.machine_label, row.trace_uid);
       }
       env.out << fmt::format("      key {}\n", to_hex(selected->config.key));
     }
@@ -148,14 +156,28 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     }
     return kExitOk;
   }
-  Table table{{{"operation"}, {"key"}, {"convention"}, {"calls", true}, {"uncounted", true}, {"models"}, {"machines"}, {"sources"}, {"arguments"}, {"text"}}, {}};
+  Table table{{{"operation"},
+               {"key"},
+               {"convention"},
+               {"calls", true},
+               {"uncounted", true},
+               {"models"},
+               {"machines"},
+               {"sources"},
+               {"arguments"},
+               {"text"}},
+              {}};
   std::size_t shown = 0;
   for (const Selected& selected : all) {
     if (limit > 0 && shown++ == limit) break;
-    const auto list = [](const std::vector<std::string>& names) { return Cell(joined(names, names.size()), json_array(names, false)); };
+    const auto list = [](const std::vector<std::string>& names) {
+      return Cell(joined(names, names.size()), json_array(names, false));
+    };
     const std::string arguments = arguments_json(selected.config);
-    table.rows.push_back({selected.config.op, to_hex(selected.config.key), name_of(selected.config.convention), selected.calls, selected.uncounted, list(selected.models()),
-                          list(selected.machines()), list(selected.sources()), Cell(arguments, arguments), normalize::canonical_text(selected.config)});
+    table.rows.push_back({selected.config.op, to_hex(selected.config.key), name_of(selected.config.convention),
+                          selected.calls, selected.uncounted, list(selected.models()), list(selected.machines()),
+                          list(selected.sources()), Cell(arguments, arguments),
+                          normalize::canonical_text(selected.config)});
   }
   print(table, env);
   return kExitOk;
@@ -163,11 +185,16 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 
 }  // namespace
 
-const Command kShow{"show", "Show every configuration of an operation, readable.",
+const Command kShow{"show",
+                    "Show every configuration of an operation, readable.",
                     "OP is add, ttnn.add or ttnn::add; without it every operation is shown.\n\n"
                     "  opwright show add\n"
                     "  opwright show linear --where 'memory=HEIGHT_SHARDED and in1.dtype=bfloat8_b'\n"
                     "  opwright show softmax --format json",
-                    "[OP]", 0, 1, kFlags, run};
+                    "[OP]",
+                    0,
+                    1,
+                    kFlags,
+                    run};
 
 }  // namespace opwright::cli

@@ -33,7 +33,8 @@ struct Distribution {
         ++dtypes[std::string(spec.dtype.name())];
         ++layouts[std::string(spec.layout.name())];
         ++ranks[spec.has_shape ? std::to_string(spec.shape.size()) : "absent"];
-        ++memories[spec.memory ? fmt::format("{} {}", spec.memory->buffer.name(), spec.memory->layout.name()) : "absent"];
+        ++memories[spec.memory ? fmt::format("{} {}", spec.memory->buffer.name(), spec.memory->layout.name())
+                               : "absent"];
       });
     }
   }
@@ -50,7 +51,8 @@ std::string counts_text(std::string_view title, const Counts& counts, std::size_
   for (const auto& [name, count] : counts) sorted.emplace_back(-count, name);
   std::sort(sorted.begin(), sorted.end());
   std::string text = fmt::format("\n{}\n", title);
-  for (std::size_t i = 0; i < sorted.size() && i < most; ++i) text += fmt::format("  {:>9}  {}\n", grouped(-sorted[i].first), sorted[i].second);
+  for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
+    text += fmt::format("  {:>9}  {}\n", grouped(-sorted[i].first), sorted[i].second);
   if (sorted.size() > most) text += fmt::format("  {:>9}  {} more\n", "", sorted.size() - most);
   return text;
 }
@@ -84,9 +86,13 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("memory", counts_json(all.memories))
       .add_raw("ranks", counts_json(all.ranks))
       .add_raw("conventions", counts_json(all.conventions));
-  std::string human = fmt::format("{} of {}, {}{}, {}\n", plural(all.configurations, "configuration"), plural(static_cast<std::int64_t>(all.operations.size()), "operation"),
-                                  all.uncounted > 0 ? "≥" : "", plural(all.calls, "call"), plural(all.tensors, "tensor"));
-  human += fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"), plural(totals.traces, "trace"), size_text(totals.bytes), env.store);
+  std::string human =
+      fmt::format("{} of {}, {}{}, {}\n", plural(all.configurations, "configuration"),
+                  plural(static_cast<std::int64_t>(all.operations.size()), "operation"), all.uncounted > 0 ? "≥" : "",
+                  plural(all.calls, "call"), plural(all.tensors, "tensor"));
+  human +=
+      fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"),
+                  plural(totals.traces, "trace"), size_text(totals.bytes), env.store);
   if (all.configurations == 0) {
     print_object(object, {}, "no configuration matches\n", env);
     return kExitOk;
@@ -99,16 +105,28 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   human += counts_text("memory (tensors)", all.memories);
   human += counts_text("ranks (tensors)", all.ranks);
   print_object(object,
-               {{"operations", std::to_string(all.operations.size())}, {"configurations", std::to_string(all.configurations)}, {"calls", std::to_string(all.calls)},
-                {"uncounted", std::to_string(all.uncounted)}, {"tensors", std::to_string(all.tensors)}, {"forms", std::to_string(totals.forms)},
-                {"sources", std::to_string(totals.sources)}, {"traces", std::to_string(totals.traces)}, {"store_bytes", std::to_string(totals.bytes)}},
+               {{"operations", std::to_string(all.operations.size())},
+                {"configurations", std::to_string(all.configurations)},
+                {"calls", std::to_string(all.calls)},
+                {"uncounted", std::to_string(all.uncounted)},
+                {"tensors", std::to_string(all.tensors)},
+                {"forms", std::to_string(totals.forms)},
+                {"sources", std::to_string(totals.sources)},
+                {"traces", std::to_string(totals.traces)},
+                {"store_bytes", std::to_string(totals.bytes)}},
                human, env);
   return kExitOk;
 }
 
 }  // namespace
 
-const Command kStats{"stats", "Totals of the store: operations, models, machines, dtypes, layouts, memory.",
-                     "  opwright stats\n  opwright stats --where 'op=linear'", "", 0, 0, kFlags, run};
+const Command kStats{"stats",
+                     "Totals of the store: operations, models, machines, dtypes, layouts, memory.",
+                     "  opwright stats\n  opwright stats --where 'op=linear'",
+                     "",
+                     0,
+                     0,
+                     kFlags,
+                     run};
 
 }  // namespace opwright::cli

@@ -10,7 +10,7 @@
 namespace opwright::cli {
 
 Result<bool> is_store_file(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (path == "-" || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   char magic[16] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
@@ -27,7 +27,8 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
     info.format = row.format;
     json::Document document;
     if (const auto facts = document.parse(row.facts); facts && (*facts)->is(json::Kind::kObject)) {
-      for (std::uint32_t i = 0; i < (*facts)->count; ++i) info.facts.emplace_back((*facts)->fields[i].key, (*facts)->fields[i].value.text);
+      for (std::uint32_t i = 0; i < (*facts)->count; ++i)
+        info.facts.emplace_back((*facts)->fields[i].key, (*facts)->fields[i].value.text);
     }
     sink.describe(info);
   }
@@ -44,7 +45,8 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
       observed.sweep_source_hash = form.sweep_source_hash;
       observed.path = path;
       for (const store::OccurrenceRow& row : occurrences) {
-        if (row.form == form.id) observed.sightings.push_back({row.source, row.machine, row.trace_uid, row.extra, row.count});
+        if (row.form == form.id)
+          observed.sightings.push_back({row.source, row.machine, row.trace_uid, row.extra, row.count});
       }
       sink.add_bytes(form.text.size());
       OPWRIGHT_TRY(sink.observe(observed));

@@ -31,7 +31,9 @@ class HashChecker final : public format::TraceSink {
     }
     const auto arguments = document_.parse(observed.arguments);
     if (!arguments) {
-      return fail(ErrorCode::kBadInput, fmt::format("{}: the arguments of a configuration of {} at byte {} are not valid JSON: {}", observed.path, observed.op, observed.offset, arguments.error().what));
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: the arguments of a configuration of {} at byte {} are not valid JSON: {}",
+                              observed.path, observed.op, observed.offset, arguments.error().what));
     }
     const json::Node* machine = nullptr;
     std::string_view machine_text = observed.hashed_machine;
@@ -39,9 +41,12 @@ class HashChecker final : public format::TraceSink {
     if (!machine_text.empty()) {
       if (const auto parsed = machine_document_.parse(machine_text)) machine = *parsed;
     }
-    const Generations matching = normalize::matching_generations(observed.config_hash, observed.op, **arguments, machine);
+    const Generations matching =
+        normalize::matching_generations(observed.config_hash, observed.op, **arguments, machine);
     if (matching.none()) {
-      mismatches.push_back({std::string(observed.op), std::string(observed.config_hash), normalize::config_hash(normalize::Generation::kG5, observed.op, **arguments, machine), observed.offset});
+      mismatches.push_back({std::string(observed.op), std::string(observed.config_hash),
+                            normalize::config_hash(normalize::Generation::kG5, observed.op, **arguments, machine),
+                            observed.offset});
       return {};
     }
     ++matched;
@@ -76,10 +81,17 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (checker.matched > 0) generation = checker.common.any() ? normalize::to_text(checker.common) : "mixed";
   std::vector<std::string> mismatched;
   for (const Mismatch& one : checker.mismatches) {
-    mismatched.push_back(JsonObject().add("operation", one.op).add("config_hash", one.stored).add("recomputed_g5", one.newest).add("offset", static_cast<std::int64_t>(one.offset)).text());
+    mismatched.push_back(JsonObject()
+                             .add("operation", one.op)
+                             .add("config_hash", one.stored)
+                             .add("recomputed_g5", one.newest)
+                             .add("offset", static_cast<std::int64_t>(one.offset))
+                             .text());
   }
   JsonObject per_generation;
-  for (int g = 0; g < normalize::kGenerations; ++g) per_generation.add(normalize::name_of(static_cast<normalize::Generation>(g)), checker.per_generation[static_cast<std::size_t>(g)]);
+  for (int g = 0; g < normalize::kGenerations; ++g)
+    per_generation.add(normalize::name_of(static_cast<normalize::Generation>(g)),
+                       checker.per_generation[static_cast<std::size_t>(g)]);
   JsonObject object;
   object.add("configurations", checker.configurations)
       .add("matched", checker.matched)
@@ -88,28 +100,42 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("per_generation", per_generation.text())
       .add("losses", checker.losses)
       .add_raw("mismatched", json_array(mismatched, true));
-  std::string human = fmt::format("{}, {} reproduced, {} differ{}, {} without a hash\n", plural(checker.configurations, "configuration"), plural(checker.matched, "hash", "hashes"),
-                                  checker.mismatches.size(), checker.mismatches.size() == 1 ? "s" : "", grouped(checker.without_hash));
-  if (checker.matched > 0) human += fmt::format("generation {}{}\n", generation, generation == "mixed" ? ": no single rule explains them all" : "");
-  else if (checker.without_hash == checker.configurations) human += "nothing to verify: it carries no hashes (only era-2 masters do)\n";
+  std::string human =
+      fmt::format("{}, {} reproduced, {} differ{}, {} without a hash\n",
+                  plural(checker.configurations, "configuration"), plural(checker.matched, "hash", "hashes"),
+                  checker.mismatches.size(), checker.mismatches.size() == 1 ? "s" : "", grouped(checker.without_hash));
+  if (checker.matched > 0)
+    human +=
+        fmt::format("generation {}{}\n", generation, generation == "mixed" ? ": no single rule explains them all" : "");
+  else if (checker.without_hash == checker.configurations)
+    human += "nothing to verify: it carries no hashes (only era-2 masters do)\n";
   for (std::size_t i = 0; i < checker.mismatches.size() && i < limit; ++i) {
     const Mismatch& one = checker.mismatches[i];
-    human += fmt::format("  {} at byte {}: stored {}, no generation gives it (G5: {})\n", one.op, one.offset, one.stored.substr(0, 16), one.newest.substr(0, 16));
+    human += fmt::format("  {} at byte {}: stored {}, no generation gives it (G5: {})\n", one.op, one.offset,
+                         one.stored.substr(0, 16), one.newest.substr(0, 16));
   }
   if (checker.mismatches.size() > limit) human += fmt::format("  … {} more\n", checker.mismatches.size() - limit);
   if (checker.losses > 0) human += fmt::format("LOST {}: {}\n", checker.losses, checker.loss_example);
   print_object(object,
-               {{"configurations", std::to_string(checker.configurations)}, {"matched", std::to_string(checker.matched)}, {"without_hash", std::to_string(checker.without_hash)},
-                {"generation", generation}, {"mismatched", std::to_string(checker.mismatches.size())}},
+               {{"configurations", std::to_string(checker.configurations)},
+                {"matched", std::to_string(checker.matched)},
+                {"without_hash", std::to_string(checker.without_hash)},
+                {"generation", generation},
+                {"mismatched", std::to_string(checker.mismatches.size())}},
                human, env);
   return checker.mismatches.empty() ? kExitOk : kExitDifference;
 }
 
 }  // namespace
 
-const Command kVerify{"verify", "Recompute the hashes stored in a master JSON and name their generation.",
+const Command kVerify{"verify",
+                      "Recompute the hashes stored in a master JSON and name their generation.",
                       "Exit code 1 when a stored hash cannot be reproduced by any known rule (G0 to G5).\n\n"
                       "  opwright verify ttnn_operations_master.json",
-                      "FILE", 1, 1, kFlags, run};
+                      "FILE",
+                      1,
+                      1,
+                      kFlags,
+                      run};
 
 }  // namespace opwright::cli

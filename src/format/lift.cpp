@@ -32,10 +32,14 @@ std::string_view last_component(std::string_view name) {
 
 // Names of special floats that JSON cannot write as numbers.
 bool special_float(std::string_view text, double& value) {
-  if (text == "inf" || text == "Infinity") value = std::numeric_limits<double>::infinity();
-  else if (text == "-inf" || text == "-Infinity") value = -std::numeric_limits<double>::infinity();
-  else if (text == "nan" || text == "NaN") value = std::numeric_limits<double>::quiet_NaN();
-  else return false;
+  if (text == "inf" || text == "Infinity")
+    value = std::numeric_limits<double>::infinity();
+  else if (text == "-inf" || text == "-Infinity")
+    value = -std::numeric_limits<double>::infinity();
+  else if (text == "nan" || text == "NaN")
+    value = std::numeric_limits<double>::quiet_NaN();
+  else
+    return false;
   return true;
 }
 
@@ -47,7 +51,8 @@ bool enum_text(std::string_view text, Enum& out) {
   const std::string_view name = text.substr(at + 1);
   const auto is_name = [](std::string_view word) {
     return !word.empty() && word.front() >= 'A' && word.front() <= 'Z' &&
-           std::all_of(word.begin(), word.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+           std::all_of(word.begin(), word.end(),
+                       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
   };
   if (!is_name(type) || !is_name(name)) return false;
   out = Enum{std::string(type), std::string(name)};
@@ -68,7 +73,8 @@ Value lift_member(Value value, LiftNotes& notes) {
 }
 
 // `typed`: members of a struct; JSON writes positional ones under their numbers.
-Fields lift_members(const Fields& fields, LiftNotes& notes, std::initializer_list<std::string_view> without = {}, bool typed = true) {
+Fields lift_members(const Fields& fields, LiftNotes& notes, std::initializer_list<std::string_view> without = {},
+                    bool typed = true) {
   Fields lifted;
   lifted.reserve(fields.size());
   for (const auto& [name, value] : fields) {
@@ -106,7 +112,8 @@ Value lift_typed(const std::string& type, const Value& content, LiftNotes& notes
   if (const Opaque* opaque = content.as_opaque()) {
     return Value::opaque(type, opaque->text == "{...}" ? "..." : opaque->text);
   }
-  if (type.empty() && fields != nullptr && fields->size() == 2 && find(*fields, "x") != nullptr && find(*fields, "y") != nullptr) {
+  if (type.empty() && fields != nullptr && fields->size() == 2 && find(*fields, "x") != nullptr &&
+      find(*fields, "y") != nullptr) {
     return Value::structure("CoreCoord", lift_members(*fields, notes));  // `(x=8,y=8)` says what `8-8` says
   }
   if (is_list_type(type)) {
@@ -144,7 +151,8 @@ Value lift_printed(const std::string& type, const std::string& text, LiftNotes& 
   if (const Opaque* opaque = parsed->as_opaque()) return Value::opaque(type, without_addresses(opaque->text));
   if (const Enum* word = parsed->as_enum(); word != nullptr && word->type.empty()) return Value(Enum{type, word->name});
   Value lifted = lift(*std::move(parsed), notes);
-  if (lifted.as_struct() != nullptr && lifted.as_struct()->type.empty()) return Value::structure(type, lifted.as_struct()->fields);
+  if (lifted.as_struct() != nullptr && lifted.as_struct()->type.empty())
+    return Value::structure(type, lifted.as_struct()->fields);
   return lifted;
 }
 
@@ -152,24 +160,28 @@ Value lift_printed(const std::string& type, const std::string& text, LiftNotes& 
 Value lift_marked(const std::string& type, const Fields& fields, LiftNotes& notes) {
   if (type == "ttnn.TensorRef") return Value::tensor(read_python_tensor("", fields, notes));
   if (type == "ttnn.MemoryConfig") return Value::memory(read_memory(fields, notes));
-  if (type == "ttnn.MeshDevice") return Value::structure("MeshDevice", lift_members(fields, notes, {"__type__", "device_ids"}));
+  if (type == "ttnn.MeshDevice")
+    return Value::structure("MeshDevice", lift_members(fields, notes, {"__type__", "device_ids"}));
   if (const std::string* text = string_of(fields, "value"); text != nullptr && fields.size() == 2) {
     return type == "repr" ? lift_text(*text, notes) : lift_printed(type, *text, notes);
   }
   const Value* inner = find(fields, "fields");
   const Fields* members = inner != nullptr ? inner->as_dict() : nullptr;
-  return Value::structure(std::string(last_component(type)), lift_members(members != nullptr ? *members : fields, notes, {"__type__"}));
+  return Value::structure(std::string(last_component(type)),
+                          lift_members(members != nullptr ? *members : fields, notes, {"__type__"}));
 }
 
 Value lift_dict(const Fields& fields, LiftNotes& notes) {
   if (const std::string* type = string_of(fields, "__type__")) return lift_marked(*type, fields, notes);
   if (const std::string* type = string_of(fields, "__enum__")) {
-    if (const std::string* name = string_of(fields, "name")) return Value(Enum{std::string(last_component(*type)), *name});
+    if (const std::string* name = string_of(fields, "name"))
+      return Value(Enum{std::string(last_component(*type)), *name});
   }
   if (const std::string* type = string_of(fields, "type")) {
     if (*type == "ttnn.Tensor") return Value::tensor(read_python_tensor("", fields, notes));
     if (*type == "torch.Tensor") return Value::tensor(read_python_tensor(*type, fields, notes));
-    if (*type == "MeshDevice") return Value::structure(*type, lift_members(fields, notes, {"type", "repr", "value", "device_ids"}));
+    if (*type == "MeshDevice")
+      return Value::structure(*type, lift_members(fields, notes, {"type", "repr", "value", "device_ids"}));
     if (fields.size() == 2) {
       if (const std::string* text = string_of(fields, "repr")) return lift_printed(*type, *text, notes);
       if (const std::string* text = string_of(fields, "value")) return lift_printed(*type, *text, notes);
@@ -180,14 +192,17 @@ Value lift_dict(const Fields& fields, LiftNotes& notes) {
     return Value::memory(read_memory(fields, notes));
   }
   if (find(fields, "tensor_spec") != nullptr) return Value::tensor(read_cpp_tensor(fields, notes));
-  if (fields.size() == 1 && is_type_word(fields.front().first)) return lift_typed(fields.front().first, fields.front().second, notes);
-  if (fields.size() == 1 && fields.front().first == "unsupported type" && fields.front().second.as_string() != nullptr) {
+  if (fields.size() == 1 && is_type_word(fields.front().first))
+    return lift_typed(fields.front().first, fields.front().second, notes);
+  if (fields.size() == 1 && fields.front().first == "unsupported type" &&
+      fields.front().second.as_string() != nullptr) {
     return Value::opaque("unsupported", *fields.front().second.as_string());
   }
   if (fields.size() == 2 && find(fields, "x") != nullptr && find(fields, "y") != nullptr) {
     return Value::structure("CoreCoord", lift_members(fields, notes));
   }
-  if (find(fields, "math_fidelity") != nullptr) return Value::structure("ComputeKernelConfig", lift_members(fields, notes));
+  if (find(fields, "math_fidelity") != nullptr)
+    return Value::structure("ComputeKernelConfig", lift_members(fields, notes));
   return Value::dict(lift_members(fields, notes, {}, false));
 }
 
@@ -207,10 +222,14 @@ Value number_value(std::string_view token) {
 
 Value generic(const json::Node& node) {
   switch (node.kind) {
-    case json::Kind::kNull: return Value();
-    case json::Kind::kBool: return Value(node.is_true());
-    case json::Kind::kNumber: return number_value(node.text);
-    case json::Kind::kString: return Value(std::string(node.text));
+    case json::Kind::kNull:
+      return Value();
+    case json::Kind::kBool:
+      return Value(node.is_true());
+    case json::Kind::kNumber:
+      return number_value(node.text);
+    case json::Kind::kString:
+      return Value(std::string(node.text));
     case json::Kind::kArray: {
       List items;
       items.reserve(node.count);
@@ -220,7 +239,8 @@ Value generic(const json::Node& node) {
     case json::Kind::kObject: {
       Fields fields;
       fields.reserve(node.count);
-      for (std::uint32_t i = 0; i < node.count; ++i) fields.emplace_back(std::string(node.fields[i].key), generic(node.fields[i].value));
+      for (std::uint32_t i = 0; i < node.count; ++i)
+        fields.emplace_back(std::string(node.fields[i].key), generic(node.fields[i].value));
       return Value::dict(std::move(fields));
     }
   }
@@ -248,7 +268,8 @@ Value lift_unparsed_element(const json::Node& element, int& position, LiftNotes&
   if (parsed->index >= 0) position = parsed->index;
   Value lifted = lift(std::move(parsed->value), notes);
   // A bare pointer is all the trace ever had: kept, and counted as what could not be recovered.
-  if (const Opaque* opaque = lifted.as_opaque(); opaque != nullptr && opaque->text == "{ptr}") notes.unparsed_text(*text);
+  if (const Opaque* opaque = lifted.as_opaque(); opaque != nullptr && opaque->text == "{ptr}")
+    notes.unparsed_text(*text);
   return lifted;
 }
 
@@ -266,9 +287,12 @@ Result<std::vector<LiftedArgument>> lift_era1(const json::Node& arguments, LiftN
     if (field.key == "UnparsedElement") {
       argument.value = lift_unparsed_element(field.value, argument.position, notes);
     } else {
-      if (const int position = position_of_key(field.key); position >= 0) argument.position = position;
-      else argument.name = field.key;
-      argument.value = field.value.is(json::Kind::kString) ? lift_text(field.value.text, notes) : lift_json(field.value, notes);
+      if (const int position = position_of_key(field.key); position >= 0)
+        argument.position = position;
+      else
+        argument.name = field.key;
+      argument.value =
+          field.value.is(json::Kind::kString) ? lift_text(field.value.text, notes) : lift_json(field.value, notes);
     }
     lifted.push_back(std::move(argument));
   }
@@ -282,11 +306,13 @@ Result<std::vector<LiftedArgument>> lift_object(const json::Node& arguments, boo
   for (const json::Field* field : json::sorted_fields(arguments)) {
     LiftedArgument argument;
     argument.position = position_of_key(field->key);
-    if (as_text && !field->key.empty() && std::all_of(field->key.begin(), field->key.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    if (as_text && !field->key.empty() &&
+        std::all_of(field->key.begin(), field->key.end(), [](char c) { return c >= '0' && c <= '9'; })) {
       argument.position = std::stoi(std::string(field->key.substr(0, 6)));
     }
     if (argument.position < 0) argument.name = field->key;
-    argument.value = as_text && field->value.is(json::Kind::kString) ? lift_text(field->value.text, notes) : lift_json(field->value, notes);
+    argument.value = as_text && field->value.is(json::Kind::kString) ? lift_text(field->value.text, notes)
+                                                                     : lift_json(field->value, notes);
     lifted.push_back(std::move(argument));
   }
   return lifted;
@@ -295,9 +321,11 @@ Result<std::vector<LiftedArgument>> lift_object(const json::Node& arguments, boo
 Result<std::vector<LiftedArgument>> lift_op_jsonl(const json::Node& arguments, LiftNotes& notes) {
   const json::Node* inputs = arguments.find("inputs");
   const json::Node* kwargs = arguments.find("kwargs");
-  if (inputs == nullptr || !inputs->is(json::Kind::kArray)) return fail(ErrorCode::kBadInput, "'inputs' is not an array");
+  if (inputs == nullptr || !inputs->is(json::Kind::kArray))
+    return fail(ErrorCode::kBadInput, "'inputs' is not an array");
   std::vector<LiftedArgument> lifted;
-  for (const json::Node& item : *inputs) lifted.push_back({static_cast<int>(lifted.size()), "", lift_json(item, notes)});
+  for (const json::Node& item : *inputs)
+    lifted.push_back({static_cast<int>(lifted.size()), "", lift_json(item, notes)});
   if (kwargs != nullptr && kwargs->is(json::Kind::kObject)) {
     for (const json::Field* field : json::sorted_fields(*kwargs)) {
       lifted.push_back({-1, std::string(field->key), lift_json(field->value, notes)});
@@ -344,7 +372,8 @@ Value lift(Value value, LiftNotes& notes) {
   if (const Fields* dict = value.as_dict()) return lift_dict(*dict, notes);
   if (const Struct* s = value.as_struct()) return lift_typed(s->type, value, notes);
   if (const List* list = value.as_list()) {
-    if (std::all_of(list->begin(), list->end(), [](const Value& item) { return item.as_int() != nullptr; })) return value;
+    if (std::all_of(list->begin(), list->end(), [](const Value& item) { return item.as_int() != nullptr; }))
+      return value;
     List items;
     items.reserve(list->size());
     for (const Value& item : *list) items.push_back(lift(item, notes));
@@ -356,7 +385,8 @@ Value lift(Value value, LiftNotes& notes) {
   }
   if (const Opaque* opaque = value.as_opaque()) {
     if (opaque->text == "{...}") return Value::opaque(opaque->type, "...");  // one spelling of "nothing shown"
-    if (opaque->text.find(" at 0x") != std::string::npos) return Value::opaque(opaque->type, without_addresses(opaque->text));
+    if (opaque->text.find(" at 0x") != std::string::npos)
+      return Value::opaque(opaque->type, without_addresses(opaque->text));
   }
   return value;
 }
@@ -374,11 +404,16 @@ Value lift_text(std::string_view text, LiftNotes& notes) {
 
 Result<std::vector<LiftedArgument>> lift_arguments(FormKind kind, const json::Node& arguments, LiftNotes& notes) {
   switch (kind) {
-    case FormKind::kEra1: return lift_era1(arguments, notes);
-    case FormKind::kEra2: return lift_object(arguments, false, notes);
-    case FormKind::kOpJsonl: return lift_op_jsonl(arguments, notes);
-    case FormKind::kGraph: return lift_graph(arguments, notes);
-    case FormKind::kPythonIo: return lift_object(arguments, true, notes);
+    case FormKind::kEra1:
+      return lift_era1(arguments, notes);
+    case FormKind::kEra2:
+      return lift_object(arguments, false, notes);
+    case FormKind::kOpJsonl:
+      return lift_op_jsonl(arguments, notes);
+    case FormKind::kGraph:
+      return lift_graph(arguments, notes);
+    case FormKind::kPythonIo:
+      return lift_object(arguments, true, notes);
   }
   return fail(ErrorCode::kUnsupported, "a form of unknown kind");
 }

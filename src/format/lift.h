@@ -1,5 +1,6 @@
-// From what a trace wrote to what it means: JSON or reflection text becomes typed Values (tensors, memory configs, enums,
-// structs). One place for every spelling of every dialect; nothing is guessed, what is not understood stays as text.
+// From what a trace wrote to what it means: JSON or reflection text becomes typed Values (tensors, memory configs,
+// enums, structs). One place for every spelling of every dialect; nothing is guessed, what is not understood stays as
+// text.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,11 @@ namespace opwright::format {
 
 // What lifting could not fully understand; counted by the importer.
 struct LiftNotes {
-  std::size_t unparsed = 0;       // texts that no grammar reads, kept as opaque values
+  std::size_t unparsed = 0;  // texts that no grammar reads, kept as opaque values
   std::string unparsed_example;
   std::size_t unknown_names = 0;  // dtypes, layouts, … outside the known sets, kept as their text
   std::string unknown_example;
-  std::size_t values_dropped = 0; // tensors whose element values were in the trace
+  std::size_t values_dropped = 0;  // tensors whose element values were in the trace
 
   void unparsed_text(std::string_view text);
   void unknown_name(std::string_view what, std::string_view text);

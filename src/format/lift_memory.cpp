@@ -32,7 +32,8 @@ Value opened(const Value& value) {
 }
 
 template <class E>
-Spelled<E> read_name(const Value& value, Spelled<E> (*parse)(std::string_view), std::string_view what, LiftNotes& notes) {
+Spelled<E> read_name(const Value& value, Spelled<E> (*parse)(std::string_view), std::string_view what,
+                     LiftNotes& notes) {
   if (is_nothing(value)) return {};
   std::string number;
   std::string_view text = name_text(value);
@@ -126,7 +127,8 @@ std::optional<ShardSpec> read_shard(const Value& spelled, LiftNotes& notes) {
       continue;
     } else if (name == "shard_distribution_strategy" && !name_text(field).empty()) {
       const std::string_view text = name_text(field);
-      spec.distribution = text.substr(text.find_last_of(":.") == std::string_view::npos ? 0 : text.find_last_of(":.") + 1);
+      spec.distribution =
+          text.substr(text.find_last_of(":.") == std::string_view::npos ? 0 : text.find_last_of(":.") + 1);
       continue;
     }
     spec.more.emplace_back(name, lift(field, notes));
@@ -148,8 +150,10 @@ void read_shard_field(const std::string& name, const Value& field, std::optional
 void read_memory_field(const Value& field, TensorSpec& spec, LiftNotes& notes) {
   if (is_nothing(field)) return;
   const Value lifted = lift(opened(field), notes);
-  if (const MemoryConfig* memory = lifted.as_memory()) spec.memory = *memory;
-  else spec.more.emplace_back("memory_config", lifted);
+  if (const MemoryConfig* memory = lifted.as_memory())
+    spec.memory = *memory;
+  else
+    spec.more.emplace_back("memory_config", lifted);
 }
 
 // Faces of 16x16, as many as fit, follow from the tile; anything else is said.
@@ -157,7 +161,9 @@ void read_faces(const Fields& tile, TensorSpec& spec, LiftNotes& notes) {
   for (const auto& [name, field] : tile) {
     if (name == "tile_shape") continue;
     if (name == "face_shape" && read_shape(field) == Shape{16, 16}) continue;
-    if (name == "num_faces" && field.as_int() != nullptr && spec.tile && spec.tile->size() == 2 && *field.as_int() * 256 == (*spec.tile)[0] * (*spec.tile)[1]) continue;
+    if (name == "num_faces" && field.as_int() != nullptr && spec.tile && spec.tile->size() == 2 &&
+        *field.as_int() * 256 == (*spec.tile)[0] * (*spec.tile)[1])
+      continue;
     spec.more.emplace_back(name, lift(field, notes));
   }
 }
@@ -221,7 +227,8 @@ std::string_view name_text(const Value& value) {
   if (const std::string* text = value.as_string()) return *text;
   if (const Enum* e = value.as_enum()) return e->name;
   if (const Fields* dict = value.as_dict()) {  // {"type": "DataType", "repr": "DataType.BFLOAT16"}
-    if (const Value* repr = find(*dict, "repr"); repr != nullptr && repr->as_string() != nullptr) return *repr->as_string();
+    if (const Value* repr = find(*dict, "repr"); repr != nullptr && repr->as_string() != nullptr)
+      return *repr->as_string();
   }
   return {};
 }
@@ -257,7 +264,8 @@ MemoryConfig read_memory(const Fields& fields, LiftNotes& notes) {
       read_shard_field(name, field, config.shard, config, notes);
     } else if (name == "nd_shard_spec") {
       read_shard_field(name, field, config.nd_shard, config, notes);
-    } else if (name == "hash" || name == "type" || name == "__type__" || name == "is_sharded" || name == "interleaved") {
+    } else if (name == "hash" || name == "type" || name == "__type__" || name == "is_sharded" ||
+               name == "interleaved") {
       continue;  // a hash of one build, and what follows from the layout
     } else if (!is_unset_flag(field)) {
       config.more.emplace_back(name, lift(field, notes));
@@ -351,7 +359,8 @@ TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes&
       spec.dtype = read_name(field, parse_dtype, "dtype", notes);
     } else if (name == "dtype") {
       const Spelled<DType> device = parse_dtype(name_text(field));
-      if (!has_values && !(device == parse_dtype(name_text(*original_dtype)))) spec.more.emplace_back("device_dtype", lift(field, notes));
+      if (!has_values && !(device == parse_dtype(name_text(*original_dtype))))
+        spec.more.emplace_back("device_dtype", lift(field, notes));
     } else if (name == "layout") {
       spec.layout = read_name(field, parse_layout, "layout", notes);
     } else if (name == "storage_type") {

@@ -24,7 +24,8 @@ constexpr std::size_t kPeek = 256 * 1024;
 constexpr std::size_t kMaxDocument = 0xFFFFFF00;  // the parser counts bytes with 32 bits
 
 constexpr std::string_view kSupported =
-    "opwright reads master JSON (both eras), per-op records and folders of them, op JSONL, and graph captures, plain, .gz or .zst";
+    "opwright reads master JSON (both eras), per-op records and folders of them, op JSONL, and graph captures, plain, "
+    ".gz or .zst";
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
   while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t')) ++at;
@@ -56,7 +57,9 @@ std::vector<std::string> outer_keys(std::string_view text, std::size_t at) {
   return keys;
 }
 
-bool has(const std::vector<std::string>& keys, std::string_view key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+bool has(const std::vector<std::string>& keys, std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
 
 Error not_a_trace(const std::string& path, const std::string& seen) {
   return {ErrorCode::kNotATrace, fmt::format("{}: not a trace ({}); {}", path, seen, kSupported)};
@@ -66,12 +69,15 @@ Error not_a_trace(const std::string& path, const std::string& seen) {
 Status read_document(std::string_view text, const std::string& path, TraceSink& sink) {
   json::Document document;
   const auto root = document.parse(text);
-  if (!root) return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path, json::describe(text, root.error())));
+  if (!root)
+    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path,
+                                                  json::describe(text, root.error())));
   const Node& node = **root;
   if (node.is(Kind::kObject) && node.find("graph") != nullptr) return read_graph(*node.find("graph"), text, path, sink);
   if (node.is(Kind::kArray) && node.count > 0) {
     if (node.items[0].find("node_type") != nullptr) return read_graph(node, text, path, sink);
-    if (node.items[0].find("name") != nullptr && node.items[0].find("arguments") != nullptr) return read_python_io(node, text, path, sink);
+    if (node.items[0].find("name") != nullptr && node.items[0].find("arguments") != nullptr)
+      return read_python_io(node, text, path, sink);
   }
   return fail(not_a_trace(path, "a JSON list of something else"));
 }
@@ -81,25 +87,33 @@ Status read_one(const std::string& path, TraceSink& sink) {
   OPWRIGHT_TRY_ASSIGN(const std::string_view peeked, input.peek(kPeek));
   const std::string shown = path == "-" ? "standard input" : path;
   const std::size_t first = skip_space(peeked, 0);
-  if (first == peeked.size()) return fail(ErrorCode::kBadInput, fmt::format("{}: the file is empty; nothing to import", shown));
+  if (first == peeked.size())
+    return fail(ErrorCode::kBadInput, fmt::format("{}: the file is empty; nothing to import", shown));
   const char start = peeked[first];
-  if (start != '{' && start != '[') return fail(not_a_trace(shown, fmt::format("it begins with {:?}", std::string(peeked.substr(first, 12)))));
+  if (start != '{' && start != '[')
+    return fail(not_a_trace(shown, fmt::format("it begins with {:?}", std::string(peeked.substr(first, 12)))));
   std::vector<std::string> keys;
   if (start == '{') keys = outer_keys(peeked, first);
   sink.add_file();
   if (has(keys, "op_name")) return read_op_jsonl(input, shown, sink);
 
   OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());
-  if (text.view().size() > kMaxDocument) return fail(ErrorCode::kUnsupported, fmt::format("{}: one JSON document of more than 4 GiB; split it by operation", shown));
+  if (text.view().size() > kMaxDocument)
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{}: one JSON document of more than 4 GiB; split it by operation", shown));
   if (has(keys, "operation_name")) return read_per_op_file(text.view(), shown, sink);
   sink.add_bytes(text.view().size());
   if (start == '[' || has(keys, "graph")) return read_document(text.view(), shown, sink);
-  if (has(keys, "operations") || has(keys, "content") || has(keys, "metadata")) return read_master(text.view(), shown, sink);
+  if (has(keys, "operations") || has(keys, "content") || has(keys, "metadata"))
+    return read_master(text.view(), shown, sink);
   // The telling key may come late; the document decides.
   json::Document document;
   const auto root = document.parse(text.view());
-  if (!root) return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", shown, json::describe(text.view(), root.error())));
-  if ((*root)->find("operations") != nullptr || (*root)->find("content") != nullptr) return read_master(text.view(), shown, sink);
+  if (!root)
+    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", shown,
+                                                  json::describe(text.view(), root.error())));
+  if ((*root)->find("operations") != nullptr || (*root)->find("content") != nullptr)
+    return read_master(text.view(), shown, sink);
   if ((*root)->find("graph") != nullptr) return read_document(text.view(), shown, sink);
   std::string seen = "keys";
   for (std::size_t i = 0; i < keys.size() && i < 6; ++i) seen += (i == 0 ? " " : ", ") + keys[i];

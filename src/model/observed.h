@@ -1,5 +1,5 @@
-// What a trace says about one configuration, before anything is understood of it: readers produce it, normalize/ turns it
-// into an OpConfig, the store keeps its text so that nothing is ever lost to our own understanding.
+// What a trace says about one configuration, before anything is understood of it: readers produce it, normalize/ turns
+// it into an OpConfig, the store keeps its text so that nothing is ever lost to our own understanding.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@ namespace opwright {
 
 // How the argument text of a form is written. Numbers are on disk: add at the end, never renumber.
 enum class FormKind : std::uint8_t {
-  kEra1 = 1,    // JSON array of {"argN": …} / {"UnparsedElement": …}
-  kEra2 = 2,    // JSON object {"arg0": …, "memory_config": …}
-  kOpJsonl = 3, // JSON object {"inputs": […], "kwargs": {…}}
-  kGraph = 4,   // JSON array of C++ reflection strings
-  kPythonIo = 5 // JSON object {"0": text, "dtype": text} of a graph report's Python record
+  kEra1 = 1,     // JSON array of {"argN": …} / {"UnparsedElement": …}
+  kEra2 = 2,     // JSON object {"arg0": …, "memory_config": …}
+  kOpJsonl = 3,  // JSON object {"inputs": […], "kwargs": {…}}
+  kGraph = 4,    // JSON array of C++ reflection strings
+  kPythonIo = 5  // JSON object {"0": text, "dtype": text} of a graph report's Python record
 };
 
 inline constexpr std::int64_t kUncounted = -1;
 
 // One line of provenance: where a configuration was seen and how often. Texts point into the reader's memory.
 struct Sighting {
-  std::string_view source;        // test or script as the trace names it; "" unknown
-  std::string_view machine;       // machine_info as minified JSON; "" unknown
-  std::string_view trace_uid;     // "" when the trace has none: the importer then uses the content's digest
-  std::string_view extra;         // other fields of the execution as minified JSON object; "" none
+  std::string_view source;     // test or script as the trace names it; "" unknown
+  std::string_view machine;    // machine_info as minified JSON; "" unknown
+  std::string_view trace_uid;  // "" when the trace has none: the importer then uses the content's digest
+  std::string_view extra;      // other fields of the execution as minified JSON object; "" none
   std::int64_t count = kUncounted;
 };
 
 struct Observed {
   FormKind kind = FormKind::kEra2;
-  std::string_view op;              // as the trace spells it
-  std::string_view arguments;       // JSON text, white space allowed
-  std::string_view config_hash;     // as stored in the file; "" none
+  std::string_view op;           // as the trace spells it
+  std::string_view arguments;    // JSON text, white space allowed
+  std::string_view config_hash;  // as stored in the file; "" none
   std::string_view sweep_source_hash;
   std::string_view hashed_machine;  // machine_info (JSON) the hash was taken over, where the file names it apart
   std::vector<Sighting> sightings;  // at least one

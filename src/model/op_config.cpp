@@ -4,8 +4,10 @@ namespace opwright {
 
 std::string_view name_of(Convention convention) {
   switch (convention) {
-    case Convention::kPython: return "python";
-    case Convention::kCpp: return "cpp";
+    case Convention::kPython:
+      return "python";
+    case Convention::kCpp:
+      return "cpp";
   }
   return "unknown";
 }

@@ -14,18 +14,16 @@ struct Name {
   std::string_view number;  // the enum number some tools print; "" none
 };
 
-constexpr std::array kDTypes{
-    Name{DType::kBfloat16, "BFLOAT16", ""}, Name{DType::kFloat32, "FLOAT32", ""},
-    Name{DType::kBfloat8B, "BFLOAT8_B", ""}, Name{DType::kBfloat4B, "BFLOAT4_B", ""},
-    Name{DType::kInt32, "INT32", ""},       Name{DType::kUint32, "UINT32", ""},
-    Name{DType::kUint16, "UINT16", ""},     Name{DType::kUint8, "UINT8", ""}};
+constexpr std::array kDTypes{Name{DType::kBfloat16, "BFLOAT16", ""},  Name{DType::kFloat32, "FLOAT32", ""},
+                             Name{DType::kBfloat8B, "BFLOAT8_B", ""}, Name{DType::kBfloat4B, "BFLOAT4_B", ""},
+                             Name{DType::kInt32, "INT32", ""},        Name{DType::kUint32, "UINT32", ""},
+                             Name{DType::kUint16, "UINT16", ""},      Name{DType::kUint8, "UINT8", ""}};
 constexpr std::array kLayouts{Name{Layout::kTile, "TILE", ""}, Name{Layout::kRowMajor, "ROW_MAJOR", ""}};
 constexpr std::array kStorageTypes{Name{StorageType::kDevice, "DEVICE", ""}, Name{StorageType::kHost, "HOST", ""}};
-constexpr std::array kMemoryLayouts{Name{MemoryLayout::kInterleaved, "INTERLEAVED", "0"},
-                                    Name{MemoryLayout::kHeightSharded, "HEIGHT_SHARDED", "2"},
-                                    Name{MemoryLayout::kWidthSharded, "WIDTH_SHARDED", "3"},
-                                    Name{MemoryLayout::kBlockSharded, "BLOCK_SHARDED", "4"},
-                                    Name{MemoryLayout::kNdSharded, "ND_SHARDED", "5"}};
+constexpr std::array kMemoryLayouts{
+    Name{MemoryLayout::kInterleaved, "INTERLEAVED", "0"}, Name{MemoryLayout::kHeightSharded, "HEIGHT_SHARDED", "2"},
+    Name{MemoryLayout::kWidthSharded, "WIDTH_SHARDED", "3"}, Name{MemoryLayout::kBlockSharded, "BLOCK_SHARDED", "4"},
+    Name{MemoryLayout::kNdSharded, "ND_SHARDED", "5"}};
 constexpr std::array kBufferTypes{Name{BufferType::kDram, "DRAM", "0"}, Name{BufferType::kL1, "L1", "1"},
                                   Name{BufferType::kSystemMemory, "SYSTEM_MEMORY", "2"},
                                   Name{BufferType::kL1Small, "L1_SMALL", "3"}, Name{BufferType::kTrace, "TRACE", "4"}};
@@ -41,9 +39,9 @@ std::string_view find_name(const std::array<Name<E>, N>& names, E value) {
 }
 
 bool equal_ignoring_case(std::string_view text, std::string_view upper) {
-  return text.size() == upper.size() &&
-         std::equal(text.begin(), text.end(), upper.begin(),
-                    [](char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; });
+  return text.size() == upper.size() && std::equal(text.begin(), text.end(), upper.begin(), [](char a, char b) {
+           return std::toupper(static_cast<unsigned char>(a)) == b;
+         });
 }
 
 // `DataType::BFLOAT16`, `ttnn.bfloat16` -> the part behind the last `::` or `.`
@@ -57,9 +55,11 @@ Spelled<E> parse(const std::array<Name<E>, N>& names, std::string_view text, std
   if (text.empty()) return {};
   std::string_view word = last_part(text);
   for (const auto& entry : names) {
-    if (equal_ignoring_case(word, entry.name) || (!entry.number.empty() && word == entry.number)) return {entry.value, {}};
+    if (equal_ignoring_case(word, entry.name) || (!entry.number.empty() && word == entry.number))
+      return {entry.value, {}};
   }
-  if (!suffix.empty() && word.size() > suffix.size() && equal_ignoring_case(word.substr(word.size() - suffix.size()), suffix)) {
+  if (!suffix.empty() && word.size() > suffix.size() &&
+      equal_ignoring_case(word.substr(word.size() - suffix.size()), suffix)) {
     return parse(names, word.substr(0, word.size() - suffix.size()));
   }
   return {E::kUnknown, std::string(text)};

@@ -15,12 +15,27 @@ namespace opwright {
 class Value;
 
 enum class DType : std::uint8_t {
-  kAbsent, kBfloat16, kFloat32, kBfloat8B, kBfloat4B, kInt32, kUint32, kUint16, kUint8, kUnknown
+  kAbsent,
+  kBfloat16,
+  kFloat32,
+  kBfloat8B,
+  kBfloat4B,
+  kInt32,
+  kUint32,
+  kUint16,
+  kUint8,
+  kUnknown
 };
 enum class Layout : std::uint8_t { kAbsent, kTile, kRowMajor, kUnknown };
 enum class StorageType : std::uint8_t { kAbsent, kDevice, kHost, kUnknown };
 enum class MemoryLayout : std::uint8_t {
-  kAbsent, kInterleaved, kHeightSharded, kWidthSharded, kBlockSharded, kNdSharded, kUnknown
+  kAbsent,
+  kInterleaved,
+  kHeightSharded,
+  kWidthSharded,
+  kBlockSharded,
+  kNdSharded,
+  kUnknown
 };
 enum class BufferType : std::uint8_t { kAbsent, kDram, kL1, kSystemMemory, kL1Small, kTrace, kUnknown };
 enum class Orientation : std::uint8_t { kAbsent, kRowMajor, kColMajor, kUnknown };
@@ -60,7 +75,7 @@ struct ShardSpec {
   std::vector<CoreRange> grid;  // the order matters for DRAM-sharded operators, so it is kept
   Shape shape;
   Spelled<Orientation> orientation;
-  std::string distribution;  // only of an ND shard spec: "ROUND_ROBIN_1D", "GRID_2D"
+  std::string distribution;                         // only of an ND shard spec: "ROUND_ROBIN_1D", "GRID_2D"
   std::vector<std::pair<std::string, Value>> more;  // fields we have no word for
 };
 
@@ -71,9 +86,7 @@ struct MemoryConfig {
   std::optional<ShardSpec> nd_shard;
   std::vector<std::pair<std::string, Value>> more;  // fields we have no word for, such as new allocation flags
 
-  bool sharded() const {
-    return layout.value != MemoryLayout::kInterleaved && layout.value != MemoryLayout::kAbsent;
-  }
+  bool sharded() const { return layout.value != MemoryLayout::kInterleaved && layout.value != MemoryLayout::kAbsent; }
 };
 
 // How a tensor is spread over a mesh of devices.
@@ -92,8 +105,8 @@ struct TensorSpec {
   Spelled<StorageType> storage;
   std::optional<MemoryConfig> memory;
   std::optional<Placement> placement;
-  std::optional<Shape> device_shape;  // the shape on one device, where it differs
-  std::optional<Shape> tile;          // tile height and width, where the trace names them
+  std::optional<Shape> device_shape;                // the shape on one device, where it differs
+  std::optional<Shape> tile;                        // tile height and width, where the trace names them
   std::vector<std::pair<std::string, Value>> more;  // fields we have no word for
 };
 

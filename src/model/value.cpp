@@ -88,8 +88,10 @@ void append_memory(std::string& out, const MemoryConfig& config) {
 void append_tensor(std::string& out, const TensorSpec& spec) {
   out += spec.type.empty() ? std::string_view("tensor(") : std::string_view(spec.type);
   if (!spec.type.empty()) out += '(';
-  if (spec.has_shape) append_text(out, spec.shape);
-  else out += "shape absent";
+  if (spec.has_shape)
+    append_text(out, spec.shape);
+  else
+    out += "shape absent";
   for (const std::string_view name : {spec.dtype.present() ? spec.dtype.name() : std::string_view(),
                                       spec.layout.present() ? spec.layout.name() : std::string_view(),
                                       spec.storage.present() ? spec.storage.name() : std::string_view()}) {
@@ -143,56 +145,59 @@ void append_text(std::string& out, const Shape& shape) {
 }
 
 void append_text(std::string& out, const Value& value) {
-  std::visit(
-      Overloaded{[&](std::monostate) { out += "none"; }, [&](bool b) { out += b ? "true" : "false"; },
-                 [&](std::int64_t i) { append_int(out, i); }, [&](const BigInt& i) { out += i.digits; },
-                 [&](double d) {
-                   if (std::isnan(d)) out += "nan";
-                   else if (std::isinf(d)) out += d < 0 ? "-inf" : "inf";
-                   else json::append_float(out, d);
-                 },
-                 [&](const std::string& s) { json::append_quoted(out, s); },
-                 [&](const Enum& e) {
-                   if (!e.type.empty()) (out += e.type) += '.';
-                   out += e.name;
-                 },
-                 [&](const List& list) {
-                   out += '[';
-                   for (std::size_t i = 0; i < list.size(); ++i) {
-                     if (i > 0) out += ',';
-                     append_text(out, list[i]);
-                   }
-                   out += ']';
-                 },
-                 [&](const std::shared_ptr<const Dict>& dict) {
-                   std::vector<const Fields::value_type*> order;
-                   for (const auto& entry : dict->entries) order.push_back(&entry);
-                   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-                   out += '{';
-                   for (std::size_t i = 0; i < order.size(); ++i) {
-                     if (i > 0) out += ',';
-                     json::append_quoted(out, order[i]->first);
-                     out += ':';
-                     append_text(out, order[i]->second);
-                   }
-                   out += '}';
-                 },
-                 [&](const std::shared_ptr<const Struct>& s) {
-                   out += s->type;
-                   out += '(';
-                   append_fields(out, s->fields);
-                   out += ')';
-                 },
-                 [&](const Opaque& o) {
-                   out += "opaque(";
-                   out += o.type;
-                   out += ',';
-                   json::append_quoted(out, o.text);
-                   out += ')';
-                 },
-                 [&](const std::shared_ptr<const TensorSpec>& spec) { append_tensor(out, *spec); },
-                 [&](const std::shared_ptr<const MemoryConfig>& config) { append_memory(out, *config); }},
-      value.data());
+  std::visit(Overloaded{[&](std::monostate) { out += "none"; }, [&](bool b) { out += b ? "true" : "false"; },
+                        [&](std::int64_t i) { append_int(out, i); }, [&](const BigInt& i) { out += i.digits; },
+                        [&](double d) {
+                          if (std::isnan(d))
+                            out += "nan";
+                          else if (std::isinf(d))
+                            out += d < 0 ? "-inf" : "inf";
+                          else
+                            json::append_float(out, d);
+                        },
+                        [&](const std::string& s) { json::append_quoted(out, s); },
+                        [&](const Enum& e) {
+                          if (!e.type.empty()) (out += e.type) += '.';
+                          out += e.name;
+                        },
+                        [&](const List& list) {
+                          out += '[';
+                          for (std::size_t i = 0; i < list.size(); ++i) {
+                            if (i > 0) out += ',';
+                            append_text(out, list[i]);
+                          }
+                          out += ']';
+                        },
+                        [&](const std::shared_ptr<const Dict>& dict) {
+                          std::vector<const Fields::value_type*> order;
+                          for (const auto& entry : dict->entries) order.push_back(&entry);
+                          std::stable_sort(order.begin(), order.end(),
+                                           [](const auto* a, const auto* b) { return a->first < b->first; });
+                          out += '{';
+                          for (std::size_t i = 0; i < order.size(); ++i) {
+                            if (i > 0) out += ',';
+                            json::append_quoted(out, order[i]->first);
+                            out += ':';
+                            append_text(out, order[i]->second);
+                          }
+                          out += '}';
+                        },
+                        [&](const std::shared_ptr<const Struct>& s) {
+                          out += s->type;
+                          out += '(';
+                          append_fields(out, s->fields);
+                          out += ')';
+                        },
+                        [&](const Opaque& o) {
+                          out += "opaque(";
+                          out += o.type;
+                          out += ',';
+                          json::append_quoted(out, o.text);
+                          out += ')';
+                        },
+                        [&](const std::shared_ptr<const TensorSpec>& spec) { append_tensor(out, *spec); },
+                        [&](const std::shared_ptr<const MemoryConfig>& config) { append_memory(out, *config); }},
+             value.data());
 }
 
 std::string to_text(const Value& value) {

@@ -104,18 +104,26 @@ bool operator==(const Value& a, const Value& b);
 // Calls visit(spec) for each tensor inside `value`, in order, lists and structs included.
 template <class F>
 void for_each_tensor(const Value& value, F&& visit) {
-  if (const TensorSpec* spec = value.as_tensor()) visit(*spec);
-  else if (const List* list = value.as_list()) for (const Value& item : *list) for_each_tensor(item, visit);
-  else if (const Fields* dict = value.as_dict()) for (const auto& [key, item] : *dict) for_each_tensor(item, visit);
-  else if (const Struct* s = value.as_struct()) for (const auto& [key, item] : s->fields) for_each_tensor(item, visit);
+  if (const TensorSpec* spec = value.as_tensor())
+    visit(*spec);
+  else if (const List* list = value.as_list())
+    for (const Value& item : *list) for_each_tensor(item, visit);
+  else if (const Fields* dict = value.as_dict())
+    for (const auto& [key, item] : *dict) for_each_tensor(item, visit);
+  else if (const Struct* s = value.as_struct())
+    for (const auto& [key, item] : s->fields) for_each_tensor(item, visit);
 }
 // The same for memory configs that are arguments themselves (those of tensors belong to the tensors).
 template <class F>
 void for_each_memory(const Value& value, F&& visit) {
-  if (const MemoryConfig* config = value.as_memory()) visit(*config);
-  else if (const List* list = value.as_list()) for (const Value& item : *list) for_each_memory(item, visit);
-  else if (const Fields* dict = value.as_dict()) for (const auto& [key, item] : *dict) for_each_memory(item, visit);
-  else if (const Struct* s = value.as_struct()) for (const auto& [key, item] : s->fields) for_each_memory(item, visit);
+  if (const MemoryConfig* config = value.as_memory())
+    visit(*config);
+  else if (const List* list = value.as_list())
+    for (const Value& item : *list) for_each_memory(item, visit);
+  else if (const Fields* dict = value.as_dict())
+    for (const auto& [key, item] : *dict) for_each_memory(item, visit);
+  else if (const Struct* s = value.as_struct())
+    for (const auto& [key, item] : s->fields) for_each_memory(item, visit);
 }
 
 }  // namespace opwright

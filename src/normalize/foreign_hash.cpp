@@ -14,12 +14,12 @@ using json::Kind;
 using json::Node;
 
 struct Rules {
-  bool cleaned;         // G1: no hash, shard_spec null as "None", no addresses
-  bool finite;          // G2: non-finite floats as strings
-  bool shapes;          // G3: Shape objects that are values of an object as lists
-  bool worker_cores;    // G4: no allowed_worker_cores null
-  bool machine_mesh;    // G5: mesh of machine_info
-  bool restore;         // "-inf" of the file hashed as -Infinity
+  bool cleaned;       // G1: no hash, shard_spec null as "None", no addresses
+  bool finite;        // G2: non-finite floats as strings
+  bool shapes;        // G3: Shape objects that are values of an object as lists
+  bool worker_cores;  // G4: no allowed_worker_cores null
+  bool machine_mesh;  // G5: mesh of machine_info
+  bool restore;       // "-inf" of the file hashed as -Infinity
 };
 
 Rules rules_of(Generation generation, bool restore) {
@@ -45,7 +45,8 @@ void append_number(std::string& out, std::string_view token, const Rules& rules)
   }
 }
 
-// {"type": "Shape", "value": "Shape([1, 2])"} -> the text inside the brackets; no negative numbers, as the existing rule.
+// {"type": "Shape", "value": "Shape([1, 2])"} -> the text inside the brackets; no negative numbers, as the existing
+// rule.
 bool shape_object(const Node& node, std::string& list) {
   if (!node.is(Kind::kObject) || node.string_field("type") != "Shape") return false;
   const auto text = node.string_field("value");
@@ -62,8 +63,10 @@ bool shape_object(const Node& node, std::string& list) {
     digits.clear();
   };
   for (const char c : inside) {
-    if (c >= '0' && c <= '9') digits += c;
-    else finish();
+    if (c >= '0' && c <= '9')
+      digits += c;
+    else
+      finish();
   }
   finish();
   list += "]";
@@ -72,10 +75,18 @@ bool shape_object(const Node& node, std::string& list) {
 
 void append_hashed(std::string& out, const Node& node, const Rules& rules) {
   switch (node.kind) {
-    case Kind::kNull: out += "null"; return;
-    case Kind::kBool: out += node.text; return;
-    case Kind::kNumber: append_number(out, node.text, rules); return;
-    case Kind::kString: append_string(out, node.text, rules); return;
+    case Kind::kNull:
+      out += "null";
+      return;
+    case Kind::kBool:
+      out += node.text;
+      return;
+    case Kind::kNumber:
+      append_number(out, node.text, rules);
+      return;
+    case Kind::kString:
+      append_string(out, node.text, rules);
+      return;
     case Kind::kArray:
       out += '[';
       for (std::uint32_t i = 0; i < node.count; ++i) {
@@ -96,9 +107,12 @@ void append_hashed(std::string& out, const Node& node, const Rules& rules) {
         first = false;
         json::append_quoted(out, field->key);
         out += ": ";
-        if (rules.cleaned && field->key == "shard_spec" && value.is(Kind::kNull)) out += "\"None\"";
-        else if (rules.shapes && shape_object(value, list)) out += list;
-        else append_hashed(out, value, rules);
+        if (rules.cleaned && field->key == "shard_spec" && value.is(Kind::kNull))
+          out += "\"None\"";
+        else if (rules.shapes && shape_object(value, list))
+          out += list;
+        else
+          append_hashed(out, value, rules);
       }
       out += '}';
       return;
@@ -123,12 +137,16 @@ void append_hardware(std::string& out, const Node* machine) {
   out += ", ";
   const Node* series = machine->find("device_series");
   if (series != nullptr && series->is(Kind::kArray)) series = series->count > 0 ? series->items : nullptr;
-  if (series == nullptr) out += "null";
-  else append_plain(out, *series);
+  if (series == nullptr)
+    out += "null";
+  else
+    append_plain(out, *series);
   out += ", ";
   const Node* cards = machine->find("card_count");
-  if (cards == nullptr) out += '1';
-  else append_plain(out, *cards);
+  if (cards == nullptr)
+    out += '1';
+  else
+    append_plain(out, *cards);
   out += ']';
 }
 
@@ -154,12 +172,15 @@ bool append_legacy_mesh(std::string& out, const Node* machine) {
   if (mesh.empty()) return false;
   std::string placement;
   if (const Node* node = first.find("placement")) {
-    if (node->is(Kind::kString)) placement = node->text;
-    else append_plain(placement, *node);
+    if (node->is(Kind::kString))
+      placement = node->text;
+    else
+      append_plain(placement, *node);
   }
   std::string dim;
   static constexpr std::string_view kShard = "PlacementShard(";
-  for (std::size_t at = placement.find(kShard); at != std::string::npos && dim.empty(); at = placement.find(kShard, at + 1)) {
+  for (std::size_t at = placement.find(kShard); at != std::string::npos && dim.empty();
+       at = placement.find(kShard, at + 1)) {
     const std::size_t from = at + kShard.size();
     const std::size_t end = placement.find_first_not_of("0123456789", from);
     if (end != std::string::npos && end > from && placement[end] == ')') dim = placement.substr(from, end - from);
@@ -178,7 +199,8 @@ void append_mesh(std::string& out, const Node* machine, const Rules& rules) {
     }
     const Node* devices = machine->find("device_count");
     if (devices != nullptr && devices->as_int64().value_or(0) > 0) {
-      out += "{\"device_count\": " + std::string(devices->text) + ", \"mesh_shape\": null, \"placement_type\": null, \"shard_dim\": null}";
+      out += "{\"device_count\": " + std::string(devices->text) +
+             ", \"mesh_shape\": null, \"placement_type\": null, \"shard_dim\": null}";
       return;
     }
   }
@@ -223,8 +245,9 @@ std::bitset<kGenerations> matching_generations(std::string_view stored, std::str
   const bool maybe_restored = has_special_string(arguments);
   for (int g = 0; g < kGenerations; ++g) {
     const auto generation = static_cast<Generation>(g);
-    const bool match = config_hash(generation, op, arguments, machine_info) == stored ||
-                       (g < 2 && maybe_restored && config_hash(generation, op, arguments, machine_info, true) == stored);
+    const bool match =
+        config_hash(generation, op, arguments, machine_info) == stored ||
+        (g < 2 && maybe_restored && config_hash(generation, op, arguments, machine_info, true) == stored);
     matching.set(static_cast<std::size_t>(g), match);
   }
   return matching;

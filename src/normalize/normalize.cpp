@@ -12,10 +12,12 @@ namespace {
 Convention convention_of(FormKind kind) {
   switch (kind) {
     case FormKind::kEra1:
-    case FormKind::kGraph: return Convention::kCpp;
+    case FormKind::kGraph:
+      return Convention::kCpp;
     case FormKind::kEra2:
     case FormKind::kOpJsonl:
-    case FormKind::kPythonIo: return Convention::kPython;
+    case FormKind::kPythonIo:
+      return Convention::kPython;
   }
   return Convention::kPython;
 }
@@ -51,7 +53,8 @@ std::string canonical_text(const OpConfig& config) {
 
 ConfigKey key_of(std::string_view text) { return sha256(text); }
 
-Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::string_view arguments, format::LiftNotes& notes) {
+Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::string_view arguments,
+                                       format::LiftNotes& notes) {
   const auto root = document_.parse(arguments);
   if (!root) return fail(ErrorCode::kBadInput, json::describe(arguments, root.error()));
   OPWRIGHT_TRY_ASSIGN(auto lifted, format::lift_arguments(kind, **root, notes));

@@ -1,8 +1,8 @@
 // The one definition of "the same configuration" (DESIGN law 3).
 //
-// Two observed calls are the same configuration when their canonical texts are equal: operation, calling convention, and
-// every argument with its name and value. Addresses, hashes of one build, device ids, tensor ids, times and the way a value
-// was spelled never enter; operation parameters always do. See docs/formats/identity.md.
+// Two observed calls are the same configuration when their canonical texts are equal: operation, calling convention,
+// and every argument with its name and value. Addresses, hashes of one build, device ids, tensor ids, times and the way
+// a value was spelled never enter; operation parameters always do. See docs/formats/identity.md.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@
 
 namespace opwright::normalize {
 
-inline constexpr int kKeyVersion = 1;  // bump when canonical_text changes meaning; the store then re-keys from its forms
+inline constexpr int kKeyVersion =
+    1;  // bump when canonical_text changes meaning; the store then re-keys from its forms
 
 // "1:python:ttnn.add(input_tensor_a=tensor(…),input_tensor_b=tensor(…))"
 std::string canonical_text(const OpConfig& config);

@@ -63,7 +63,8 @@ Result<OpFilter> OpFilter::make(const FilterOptions& options) {
       filter.listed_.insert("ttnn." + dotted(line));
     });
     if (filter.listed_.empty()) {
-      return fail(ErrorCode::kBadInput, fmt::format("{}: no operation names in it; one a line is expected", options.ops_list_path));
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: no operation names in it; one a line is expected", options.ops_list_path));
     }
   } else {
     for (const KnownOperation& row : operation_table()) {

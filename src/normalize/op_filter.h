@@ -12,9 +12,9 @@
 namespace opwright::normalize {
 
 struct FilterOptions {
-  bool all_ops = false;        // keep everything
-  bool like_existing = false;  // exactly what the existing tooling keeps
-  std::string ops_list_path;   // a file of names instead of our list: one a line, '#' comments
+  bool all_ops = false;              // keep everything
+  bool like_existing = false;        // exactly what the existing tooling keeps
+  std::string ops_list_path;         // a file of names instead of our list: one a line, '#' comments
   std::vector<std::string> exclude;  // more names to leave out; `ttnn.x`, `ttnn::x` or `x`
 };
 

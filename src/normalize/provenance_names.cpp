@@ -10,12 +10,24 @@ namespace opwright::normalize {
 namespace {
 
 // Folders that every model has: they name none.
-constexpr std::array<std::string_view, 13> kCommonFolders{"models",       "tests",  "demos",   "experimental", "wormhole", "vision", "classification",
-                                                          "audio",        "nightly", "single_card", "demo",      "pcc",      "segmentation_evaluation"};
+constexpr std::array<std::string_view, 13> kCommonFolders{"models",
+                                                          "tests",
+                                                          "demos",
+                                                          "experimental",
+                                                          "wormhole",
+                                                          "vision",
+                                                          "classification",
+                                                          "audio",
+                                                          "nightly",
+                                                          "single_card",
+                                                          "demo",
+                                                          "pcc",
+                                                          "segmentation_evaluation"};
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -31,7 +43,9 @@ std::string take_tag(std::string& text, std::string_view key) {
   return value;
 }
 
-std::string last_segment(std::string_view text) { return std::string(text.substr(text.find_last_of('/') == std::string_view::npos ? 0 : text.find_last_of('/') + 1)); }
+std::string last_segment(std::string_view text) {
+  return std::string(text.substr(text.find_last_of('/') == std::string_view::npos ? 0 : text.find_last_of('/') + 1));
+}
 
 std::string model_of_path(std::string_view path) {
   path = path.substr(0, path.find("::"));
@@ -41,7 +55,9 @@ std::string model_of_path(std::string_view path) {
     path.remove_prefix(std::min(slash + 1, path.size()));
     if (segment.starts_with("test_")) segment.erase(0, 5);
     if (const std::size_t dot = segment.rfind('.'); dot != std::string::npos && dot > 0) segment.erase(dot);
-    if (!segment.empty() && segment != "." && segment != ".." && std::find(kCommonFolders.begin(), kCommonFolders.end(), segment) == kCommonFolders.end()) return lower(segment);
+    if (!segment.empty() && segment != "." && segment != ".." &&
+        std::find(kCommonFolders.begin(), kCommonFolders.end(), segment) == kCommonFolders.end())
+      return lower(segment);
   }
   return "unknown";
 }
@@ -53,9 +69,12 @@ SourceName name_source(std::string_view source) {
   name.path = source;
   name.hf_model = take_tag(name.path, "HF_MODEL");
   const std::string llama = take_tag(name.path, "LLAMA_DIR");
-  if (!name.hf_model.empty()) name.model = lower(last_segment(name.hf_model));
-  else if (!llama.empty()) name.model = lower(last_segment(llama));
-  else name.model = model_of_path(name.path);
+  if (!name.hf_model.empty())
+    name.model = lower(last_segment(name.hf_model));
+  else if (!llama.empty())
+    name.model = lower(last_segment(llama));
+  else
+    name.model = model_of_path(name.path);
   return name;
 }
 
@@ -77,7 +96,8 @@ std::string name_machine(std::string_view machine_json) {
   add(text_of("board_type"));
   add(text_of("device_series"));
   if (const std::string cards = text_of("card_count"); !cards.empty()) add("x" + cards);
-  if (label.empty() && !text_of("device_count").empty()) label = text_of("device_count") + (text_of("device_count") == "1" ? " device" : " devices");
+  if (label.empty() && !text_of("device_count").empty())
+    label = text_of("device_count") + (text_of("device_count") == "1" ? " device" : " devices");
   return label.empty() ? "unknown" : label;
 }
 

@@ -12,7 +12,10 @@ namespace {
 constexpr int kLevel = 1;
 constexpr unsigned long long kMaxBytes = 1ull << 32;
 
-Error damaged() { return {ErrorCode::kBadInput, "a pack of the store is damaged; restore a copy of the store or import the traces again"}; }
+Error damaged() {
+  return {ErrorCode::kBadInput,
+          "a pack of the store is damaged; restore a copy of the store or import the traces again"};
+}
 
 }  // namespace
 
@@ -25,7 +28,8 @@ std::string pack(std::span<const std::string_view> texts) {
   for (const std::string_view text : texts) plain += text;
   thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
-  const std::size_t size = ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), plain.data(), plain.size(), kLevel);
+  const std::size_t size =
+      ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), plain.data(), plain.size(), kLevel);
   if (ZSTD_isError(size)) std::abort();  // the buffer is large enough by construction
   packed.resize(size);
   return packed;
@@ -34,7 +38,8 @@ std::string pack(std::span<const std::string_view> texts) {
 Result<Unpacked> Unpacked::open(std::string_view data) {
   Unpacked unpacked;
   const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size < 4 || size > kMaxBytes) return fail(damaged());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size < 4 || size > kMaxBytes)
+    return fail(damaged());
   unpacked.bytes_.resize(size);
   const std::size_t got = ZSTD_decompress(unpacked.bytes_.data(), size, data.data(), data.size());
   if (ZSTD_isError(got) || got != size) return fail(damaged());

@@ -19,9 +19,12 @@ constexpr std::size_t kOpenPacks = 16;
 }  // namespace
 
 Result<Reader> Reader::open(const std::string& path, int wait_ms) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
-    return fail(ErrorCode::kNotFound, fmt::format("{}: no store there; import a trace first (opwright import PATH) or name a store with --store", path));
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("{}: no store there; import a trace first (opwright import PATH) or name a store with --store",
+                    path));
   }
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
   OPWRIGHT_TRY(check_version(database));
@@ -29,27 +32,42 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms) {
   Database& db = reader.database_;
   OPWRIGHT_TRY(db.execute("PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456; BEGIN"));
   OPWRIGHT_TRY_ASSIGN(reader.find_configuration_,
-                      db.prepare("SELECT o.name, c.convention, c.key FROM configuration c JOIN operation o ON o.id = c.operation_id WHERE c.id = ?"));
-  OPWRIGHT_TRY_ASSIGN(reader.find_forms_,
-                      db.prepare("SELECT id, kind, op, config_hash, sweep_source_hash, pack_id, slot FROM form WHERE configuration_id = ? ORDER BY fingerprint"));
-  OPWRIGHT_TRY_ASSIGN(reader.find_occurrences_,
-                      db.prepare("SELECT source_id, machine_id, trace_id, count, extra FROM occurrence WHERE form_id = ?"));
+                      db.prepare("SELECT o.name, c.convention, c.key FROM configuration c JOIN operation o ON o.id = "
+                                 "c.operation_id WHERE c.id = ?"));
+  OPWRIGHT_TRY_ASSIGN(reader.find_forms_, db.prepare("SELECT id, kind, op, config_hash, sweep_source_hash, pack_id, "
+                                                     "slot FROM form WHERE configuration_id = ? ORDER BY fingerprint"));
+  OPWRIGHT_TRY_ASSIGN(
+      reader.find_occurrences_,
+      db.prepare("SELECT source_id, machine_id, trace_id, count, extra FROM occurrence WHERE form_id = ?"));
   OPWRIGHT_TRY(reader.load_names());
-  OPWRIGHT_TRY_ASSIGN(reader.find_posting_, db.prepare("SELECT first, steps FROM posting WHERE term = ? ORDER BY first"));
+  OPWRIGHT_TRY_ASSIGN(reader.find_posting_,
+                      db.prepare("SELECT first, steps FROM posting WHERE term = ? ORDER BY first"));
   OPWRIGHT_TRY_ASSIGN(reader.find_pack_, db.prepare("SELECT data FROM pack WHERE id = ?"));
   return reader;
 }
 
 Result<Totals> Reader::totals() {
   Totals totals;
-  OPWRIGHT_TRY_ASSIGN(Statement statement,
-                      database_.prepare("SELECT (SELECT count(*) FROM operation), (SELECT count(*) FROM configuration), (SELECT count(*) FROM form),"
-                                        " (SELECT coalesce(sum(count), 0) FROM occurrence), (SELECT count(*) FROM (SELECT DISTINCT form_id, trace_id FROM occurrence WHERE count IS NULL)),"
-                                        " (SELECT count(*) FROM source WHERE id > 0), (SELECT count(*) FROM machine WHERE id > 0), (SELECT count(*) FROM trace)"));
+  OPWRIGHT_TRY_ASSIGN(
+      Statement statement,
+      database_.prepare(
+          "SELECT (SELECT count(*) FROM operation), (SELECT count(*) FROM configuration), (SELECT count(*) FROM form),"
+          " (SELECT coalesce(sum(count), 0) FROM occurrence), (SELECT count(*) FROM (SELECT DISTINCT form_id, trace_id "
+          "FROM occurrence WHERE count IS NULL)),"
+          " (SELECT count(*) FROM source WHERE id > 0), (SELECT count(*) FROM machine WHERE id > 0), (SELECT count(*) "
+          "FROM trace)"));
   OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
   if (row) {
-    totals = {statement.integer(0), statement.integer(1), statement.integer(2), statement.integer(3) + statement.integer(4), statement.integer(4),
-              statement.integer(5), statement.integer(6), statement.integer(7), 0, kSchemaVersion};
+    totals = {statement.integer(0),
+              statement.integer(1),
+              statement.integer(2),
+              statement.integer(3) + statement.integer(4),
+              statement.integer(4),
+              statement.integer(5),
+              statement.integer(6),
+              statement.integer(7),
+              0,
+              kSchemaVersion};
   }
   OPWRIGHT_TRY_ASSIGN(const std::int64_t pages, database_.query_integer("PRAGMA page_count"));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t page, database_.query_integer("PRAGMA page_size"));
@@ -60,23 +78,31 @@ Result<Totals> Reader::totals() {
 Status Reader::check() {
   OPWRIGHT_TRY_ASSIGN(Statement quick, database_.prepare("PRAGMA quick_check(1)"));
   OPWRIGHT_TRY_ASSIGN(const bool row, quick.step());
-  if (row && quick.text(0) != "ok") return fail(ErrorCode::kBadInput, fmt::format("{}: the store is damaged: {}", database_.path(), quick.text(0)));
+  if (row && quick.text(0) != "ok")
+    return fail(ErrorCode::kBadInput, fmt::format("{}: the store is damaged: {}", database_.path(), quick.text(0)));
   OPWRIGHT_TRY_ASSIGN(Statement keys, database_.prepare("PRAGMA foreign_key_check"));
   OPWRIGHT_TRY_ASSIGN(const bool orphan, keys.step());
-  if (orphan) return fail(ErrorCode::kBadInput, fmt::format("{}: a row of table {} points nowhere; the store is damaged", database_.path(), keys.text(0)));
+  if (orphan)
+    return fail(ErrorCode::kBadInput, fmt::format("{}: a row of table {} points nowhere; the store is damaged",
+                                                  database_.path(), keys.text(0)));
   return {};
 }
 
 Result<std::vector<OperationRow>> Reader::operations() {
-  OPWRIGHT_TRY_ASSIGN(Statement statement,
-                      database_.prepare("SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0), count(DISTINCT iif(x.count IS NULL, x.form_id || ':' || x.trace_id, NULL)),"
-                                        " count(DISTINCT nullif(x.source_id, 0)) FROM operation o JOIN configuration c ON c.operation_id = o.id"
-                                        " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN occurrence x ON x.form_id = f.id GROUP BY o.id ORDER BY 2 DESC, 1"));
+  OPWRIGHT_TRY_ASSIGN(
+      Statement statement,
+      database_.prepare(
+          "SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0), count(DISTINCT iif(x.count IS NULL, "
+          "x.form_id || ':' || x.trace_id, NULL)),"
+          " count(DISTINCT nullif(x.source_id, 0)) FROM operation o JOIN configuration c ON c.operation_id = o.id"
+          " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN occurrence x ON x.form_id = f.id GROUP BY o.id "
+          "ORDER BY 2 DESC, 1"));
   std::vector<OperationRow> rows;
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
     if (!row) return rows;
-    rows.push_back({std::string(statement.text(0)), statement.integer(1), statement.integer(2) + statement.integer(3), statement.integer(3), statement.integer(4)});
+    rows.push_back({std::string(statement.text(0)), statement.integer(1), statement.integer(2) + statement.integer(3),
+                    statement.integer(3), statement.integer(4)});
   }
 }
 
@@ -97,7 +123,8 @@ Result<std::vector<std::int64_t>> Reader::posting(std::uint64_t term) {
     OPWRIGHT_TRY_ASSIGN(const bool row, find_posting_.step());
     if (!row) return ids;
     if (!decode_ids(find_posting_.integer(0), find_posting_.blob(1), ids)) {
-      return fail(ErrorCode::kBadInput, fmt::format("{}: a list of the index is damaged; restore a copy of the store", database_.path()));
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: a list of the index is damaged; restore a copy of the store", database_.path()));
     }
   }
 }
@@ -133,7 +160,8 @@ Result<ConfigRow> Reader::configuration(ConfigId id) {
   find_configuration_.bind(1, id.value);
   OPWRIGHT_TRY_ASSIGN(const bool found, find_configuration_.step());
   if (!found) return fail(ErrorCode::kNotFound, fmt::format("{}: no configuration {}", database_.path(), id.value));
-  ConfigRow row{id, std::string(find_configuration_.text(0)), static_cast<Convention>(find_configuration_.integer(1)), {}};
+  ConfigRow row{
+      id, std::string(find_configuration_.text(0)), static_cast<Convention>(find_configuration_.integer(1)), {}};
   const std::string_view key = find_configuration_.blob(2);
   std::memcpy(row.key.data(), key.data(), std::min(key.size(), row.key.size()));
   find_configuration_.reset();
@@ -144,7 +172,9 @@ Result<const Unpacked*> Reader::opened_pack(std::int64_t id) {
   if (const auto found = packs_.find(id); found != packs_.end()) return &found->second;
   find_pack_.bind(1, id);
   OPWRIGHT_TRY_ASSIGN(const bool found, find_pack_.step());
-  if (!found) return fail(ErrorCode::kBadInput, fmt::format("{}: pack {} is missing; the store is damaged", database_.path(), id));
+  if (!found)
+    return fail(ErrorCode::kBadInput,
+                fmt::format("{}: pack {} is missing; the store is damaged", database_.path(), id));
   OPWRIGHT_TRY_ASSIGN(Unpacked unpacked, Unpacked::open(find_pack_.blob(0)));
   find_pack_.reset();
   if (packs_.size() >= kOpenPacks) packs_.erase(packs_.begin());
@@ -166,7 +196,9 @@ Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
     row.sweep_source_hash = find_forms_.text(4);
     const auto slot = static_cast<std::size_t>(find_forms_.integer(6));
     OPWRIGHT_TRY_ASSIGN(const Unpacked* pack, opened_pack(find_forms_.integer(5)));
-    if (slot >= pack->size()) return fail(ErrorCode::kBadInput, fmt::format("{}: form {} points outside its pack; the store is damaged", database_.path(), row.id.value));
+    if (slot >= pack->size())
+      return fail(ErrorCode::kBadInput, fmt::format("{}: form {} points outside its pack; the store is damaged",
+                                                    database_.path(), row.id.value));
     row.text = pack->text(slot);
     rows.push_back(std::move(row));
   }
@@ -174,7 +206,8 @@ Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
 
 // Sources, machines and traces are few and shared by all occurrences: read once, then looked up.
 Status Reader::load_names() {
-  const auto load = [&](const char* sql, std::unordered_map<std::int64_t, OccurrenceRow>& rows, const auto& fill) -> Status {
+  const auto load = [&](const char* sql, std::unordered_map<std::int64_t, OccurrenceRow>& rows,
+                        const auto& fill) -> Status {
     OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare(sql));
     while (true) {
       OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
@@ -182,16 +215,18 @@ Status Reader::load_names() {
       fill(statement, rows[statement.integer(0)]);
     }
   };
-  OPWRIGHT_TRY(load("SELECT id, text, model, hf_model FROM source", sources_, [](const Statement& s, OccurrenceRow& row) {
-    row.source = s.text(1);
-    row.model = s.text(2);
-    row.hf_model = s.text(3);
-  }));
+  OPWRIGHT_TRY(
+      load("SELECT id, text, model, hf_model FROM source", sources_, [](const Statement& s, OccurrenceRow& row) {
+        row.source = s.text(1);
+        row.model = s.text(2);
+        row.hf_model = s.text(3);
+      }));
   OPWRIGHT_TRY(load("SELECT id, text, label FROM machine", machines_, [](const Statement& s, OccurrenceRow& row) {
     row.machine = s.text(1);
     row.machine_label = s.text(2);
   }));
-  return load("SELECT id, uid FROM trace", traces_, [](const Statement& s, OccurrenceRow& row) { row.trace_uid = s.text(1); });
+  return load("SELECT id, uid FROM trace", traces_,
+              [](const Statement& s, OccurrenceRow& row) { row.trace_uid = s.text(1); });
 }
 
 Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow>& forms) {
@@ -213,9 +248,10 @@ Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow
       row.extra = s.text(4);
       rows.push_back(std::move(row));
     }
-    std::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), [](const OccurrenceRow& a, const OccurrenceRow& b) {
-      return std::tie(a.source, a.machine, a.trace_uid) < std::tie(b.source, b.machine, b.trace_uid);
-    });
+    std::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+              [](const OccurrenceRow& a, const OccurrenceRow& b) {
+                return std::tie(a.source, a.machine, a.trace_uid) < std::tie(b.source, b.machine, b.trace_uid);
+              });
   }
   return rows;
 }
@@ -241,13 +277,17 @@ Result<std::vector<std::pair<std::string, std::int64_t>>> Reader::pairs(std::str
 }
 
 Result<std::vector<std::pair<std::string, std::int64_t>>> Reader::sources() {
-  return pairs("SELECT s.text, count(DISTINCT f.configuration_id) FROM source s JOIN occurrence x ON x.source_id = s.id JOIN form f ON f.id = x.form_id"
-               " GROUP BY s.id ORDER BY 2 DESC, 1");
+  return pairs(
+      "SELECT s.text, count(DISTINCT f.configuration_id) FROM source s JOIN occurrence x ON x.source_id = s.id JOIN "
+      "form f ON f.id = x.form_id"
+      " GROUP BY s.id ORDER BY 2 DESC, 1");
 }
 
 Result<std::vector<std::pair<std::string, std::int64_t>>> Reader::machines() {
-  return pairs("SELECT m.label, count(DISTINCT f.configuration_id) FROM machine m JOIN occurrence x ON x.machine_id = m.id JOIN form f ON f.id = x.form_id"
-               " GROUP BY m.label ORDER BY 2 DESC, 1");
+  return pairs(
+      "SELECT m.label, count(DISTINCT f.configuration_id) FROM machine m JOIN occurrence x ON x.machine_id = m.id JOIN "
+      "form f ON f.id = x.form_id"
+      " GROUP BY m.label ORDER BY 2 DESC, 1");
 }
 
 }  // namespace opwright::store

@@ -56,7 +56,8 @@ struct TraceRow {
 };
 
 struct Totals {
-  std::int64_t operations = 0, configurations = 0, forms = 0, calls = 0, uncounted = 0, sources = 0, machines = 0, traces = 0, bytes = 0;
+  std::int64_t operations = 0, configurations = 0, forms = 0, calls = 0, uncounted = 0, sources = 0, machines = 0,
+               traces = 0, bytes = 0;
   int schema = 0;
 };
 
@@ -90,7 +91,7 @@ class Reader {
 
   Database database_;
   Statement find_configuration_, find_forms_, find_occurrences_, find_posting_, find_pack_;
-  std::map<std::int64_t, Unpacked> packs_;  // a few, last used
+  std::map<std::int64_t, Unpacked> packs_;                                       // a few, last used
   std::unordered_map<std::int64_t, OccurrenceRow> sources_, machines_, traces_;  // the columns of one table each
 };
 

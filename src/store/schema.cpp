@@ -82,10 +82,17 @@ Result<std::int64_t> version_of(Database& database) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t application, database.query_integer("PRAGMA application_id"));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));
   if (application != kApplicationId && tables > 0) {
-    return fail(ErrorCode::kBadInput, fmt::format("{}: an SQLite database, but not an opwright store; nothing was changed, name another file with --store", database.path()));
+    return fail(
+        ErrorCode::kBadInput,
+        fmt::format(
+            "{}: an SQLite database, but not an opwright store; nothing was changed, name another file with --store",
+            database.path()));
   }
   if (version > kSchemaVersion) {
-    return fail(ErrorCode::kUnsupported, fmt::format("{}: store schema {}, this build knows up to {}; use a newer opwright (nothing was changed)", database.path(), version, kSchemaVersion));
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("{}: store schema {}, this build knows up to {}; use a newer opwright (nothing was changed)",
+                    database.path(), version, kSchemaVersion));
   }
   return tables == 0 ? 0 : version;
 }
@@ -94,9 +101,13 @@ Result<std::int64_t> version_of(Database& database) {
 
 Status check_version(Database& database) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t version, version_of(database));
-  if (version == 0) return fail(ErrorCode::kNotFound, fmt::format("{}: the store is empty; import a trace first: opwright import PATH", database.path()));
+  if (version == 0)
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{}: the store is empty; import a trace first: opwright import PATH", database.path()));
   if (version < kSchemaVersion) {
-    return fail(ErrorCode::kUnsupported, fmt::format("{}: store schema {} is older than this build's {}; any import brings it up to date", database.path(), version, kSchemaVersion));
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{}: store schema {} is older than this build's {}; any import brings it up to date",
+                            database.path(), version, kSchemaVersion));
   }
   return {};
 }
@@ -107,8 +118,10 @@ Status migrate(Database& database) {
   OPWRIGHT_TRY(database.execute("BEGIN IMMEDIATE"));
   const auto upgrade = [&]() -> Status {
     OPWRIGHT_TRY_ASSIGN(version, version_of(database));  // another process may have been first
-    for (; version < kSchemaVersion; ++version) OPWRIGHT_TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
-    OPWRIGHT_TRY(database.execute(fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
+    for (; version < kSchemaVersion; ++version)
+      OPWRIGHT_TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
+    OPWRIGHT_TRY(database.execute(
+        fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
     return database.execute("COMMIT");
   };
   Status done = upgrade();

@@ -11,20 +11,34 @@ Error error_of(sqlite3* handle, std::string_view path, int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {ErrorCode::kLocked, fmt::format("{}: the store is locked by another process; try again when it is done, or wait longer with --wait SECONDS", path)};
+      return {ErrorCode::kLocked, fmt::format("{}: the store is locked by another process; try again when it is done, "
+                                              "or wait longer with --wait SECONDS",
+                                              path)};
     case SQLITE_FULL:
-      return {ErrorCode::kIo, fmt::format("{}: the disk is full ({}); nothing was changed, free some space and run the command again", path, message)};
+      return {ErrorCode::kIo,
+              fmt::format("{}: the disk is full ({}); nothing was changed, free some space and run the command again",
+                          path, message)};
     case SQLITE_READONLY:
-      return {ErrorCode::kIo, fmt::format("{}: the store is read-only ({}); give write permission or name another with --store", path, message)};
+      return {ErrorCode::kIo,
+              fmt::format("{}: the store is read-only ({}); give write permission or name another with --store", path,
+                          message)};
     case SQLITE_NOTADB:
-      return {ErrorCode::kBadInput, fmt::format("{}: not an opwright store; nothing was changed, name another file with --store", path)};
+      return {ErrorCode::kBadInput,
+              fmt::format("{}: not an opwright store; nothing was changed, name another file with --store", path)};
     case SQLITE_CORRUPT:
-      return {ErrorCode::kBadInput, fmt::format("{}: the store is damaged ({}); nothing was changed, restore a copy or import the traces into a new store", path, message)};
+      return {ErrorCode::kBadInput, fmt::format("{}: the store is damaged ({}); nothing was changed, restore a copy or "
+                                                "import the traces into a new store",
+                                                path, message)};
     case SQLITE_CANTOPEN:
-      return {ErrorCode::kIo, fmt::format("{}: cannot open the store ({}); does the folder exist and is it writable?", path, message)};
+      return {ErrorCode::kIo,
+              fmt::format("{}: cannot open the store ({}); does the folder exist and is it writable?", path, message)};
     case SQLITE_IOERR:
-      return {ErrorCode::kIo, fmt::format("{}: reading or writing the store failed ({}; disk full or file size limit?); nothing was changed", path, message)};
-    default: return {ErrorCode::kIo, fmt::format("{}: store error {}: {}", path, code, message)};
+      return {ErrorCode::kIo,
+              fmt::format(
+                  "{}: reading or writing the store failed ({}; disk full or file size limit?); nothing was changed",
+                  path, message)};
+    default:
+      return {ErrorCode::kIo, fmt::format("{}: store error {}: {}", path, code, message)};
   }
 }
 
@@ -42,7 +56,8 @@ Statement& Statement::bind(int index, std::int64_t value) {
   return *this;
 }
 Statement& Statement::bind(int index, std::string_view text) {
-  sqlite3_bind_text64(handle_, index, text.data() != nullptr ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_bind_text64(handle_, index, text.data() != nullptr ? text.data() : "", text.size(), SQLITE_STATIC,
+                      SQLITE_UTF8);
   return *this;
 }
 Statement& Statement::bind_blob(int index, std::string_view bytes) {
@@ -107,7 +122,8 @@ Status Database::execute(const std::string& sql) {
 
 Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &statement, nullptr);
   if (code != SQLITE_OK) return fail(error_of(handle_, path_, code));
   return Statement(statement);
 }

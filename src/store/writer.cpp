@@ -18,7 +18,7 @@ namespace opwright::store {
 namespace {
 
 std::uint64_t file_number(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
@@ -59,8 +59,10 @@ std::string joined_facts(std::string_view a, std::string_view b) {
 }
 
 void bind_optional(Statement& statement, int index, std::string_view text) {
-  if (text.empty()) statement.bind_null(index);
-  else statement.bind(index, text);
+  if (text.empty())
+    statement.bind_null(index);
+  else
+    statement.bind(index, text);
 }
 
 }  // namespace
@@ -83,13 +85,15 @@ Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const st
   OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, db.query_integer("SELECT count(*) FROM sqlite_master"));
   if (tables == 0) OPWRIGHT_TRY(db.execute("PRAGMA page_size = 8192"));
   OPWRIGHT_TRY(migrate(db));
-  OPWRIGHT_TRY(db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
-                          "PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"));
+  OPWRIGHT_TRY(
+      db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+                 "PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"));
   OPWRIGHT_TRY(db.execute("BEGIN IMMEDIATE"));
   writer.open_ = true;
   OPWRIGHT_TRY_ASSIGN(const std::int64_t traces, db.query_integer("SELECT count(*) FROM trace"));
   writer.created_ = !existed && traces == 0;
-  OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM configuration"));
+  OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value,
+                      db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM configuration"));
   OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM form"));
   OPWRIGHT_TRY(writer.prepare());
   OPWRIGHT_TRY(writer.check_identity(identity));
@@ -123,13 +127,16 @@ void Writer::discard() {
 
 // Keys and index terms of another version would silently never meet ours.
 Status Writer::check_identity(const std::string& identity) {
-  OPWRIGHT_TRY_ASSIGN(Statement add, database_.prepare("INSERT OR IGNORE INTO setting(name, value) VALUES ('identity', ?)"));
+  OPWRIGHT_TRY_ASSIGN(Statement add,
+                      database_.prepare("INSERT OR IGNORE INTO setting(name, value) VALUES ('identity', ?)"));
   OPWRIGHT_TRY(add.bind(1, identity).run());
   OPWRIGHT_TRY_ASSIGN(Statement find, database_.prepare("SELECT value FROM setting WHERE name = 'identity'"));
   OPWRIGHT_TRY(find.step());
   if (find.text(0) == identity) return {};
-  return fail(ErrorCode::kUnsupported, fmt::format("{}: its configurations are identified by '{}', this build's by '{}'; make a new store and import this one into it (nothing was changed)",
-                                                   database_.path(), find.text(0), identity));
+  return fail(ErrorCode::kUnsupported,
+              fmt::format("{}: its configurations are identified by '{}', this build's by '{}'; make a new store and "
+                          "import this one into it (nothing was changed)",
+                          database_.path(), find.text(0), identity));
 }
 
 Status Writer::prepare() {
@@ -137,21 +144,26 @@ Status Writer::prepare() {
     OPWRIGHT_TRY_ASSIGN(statement, database_.prepare(sql));
     return {};
   };
-  OPWRIGHT_TRY(make(statements_.add_configuration, "INSERT INTO configuration(id, operation_id, convention, key) VALUES (?, ?, ?, ?)"));
+  OPWRIGHT_TRY(make(statements_.add_configuration,
+                    "INSERT INTO configuration(id, operation_id, convention, key) VALUES (?, ?, ?, ?)"));
   OPWRIGHT_TRY(make(statements_.add_pack, "INSERT INTO pack(data) VALUES (?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.add_form,
-                    "INSERT INTO form(id, fingerprint, configuration_id, kind, op, config_hash, sweep_source_hash, pack_id, slot, unparsed, unknown_names)"
+                    "INSERT INTO form(id, fingerprint, configuration_id, kind, op, config_hash, sweep_source_hash, "
+                    "pack_id, slot, unparsed, unknown_names)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   OPWRIGHT_TRY(make(statements_.add_posting, "INSERT INTO posting(term, first, steps) VALUES (?, ?, ?)"));
-  OPWRIGHT_TRY(make(statements_.add_occurrence,
-                    "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, count, extra) VALUES (?, ?, ?, ?, ?, ?)"
-                    " ON CONFLICT DO UPDATE SET count = max(coalesce(count, excluded.count), coalesce(excluded.count, count)),"
-                    " extra = nullif(max(coalesce(extra, ''), coalesce(excluded.extra, '')), '')"
-                    " WHERE coalesce(excluded.count, -1) > coalesce(count, -1) OR coalesce(excluded.extra, '') > coalesce(extra, '')"));
+  OPWRIGHT_TRY(
+      make(statements_.add_occurrence,
+           "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, count, extra) VALUES (?, ?, ?, ?, ?, ?)"
+           " ON CONFLICT DO UPDATE SET count = max(coalesce(count, excluded.count), coalesce(excluded.count, count)),"
+           " extra = nullif(max(coalesce(extra, ''), coalesce(excluded.extra, '')), '')"
+           " WHERE coalesce(excluded.count, -1) > coalesce(count, -1) OR coalesce(excluded.extra, '') > "
+           "coalesce(extra, '')"));
   OPWRIGHT_TRY(make(statements_.find_operation, "SELECT id FROM operation WHERE name = ?"));
   OPWRIGHT_TRY(make(statements_.add_operation, "INSERT INTO operation(name) VALUES (?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.find_source, "SELECT id FROM source WHERE text = ?"));
-  OPWRIGHT_TRY(make(statements_.add_source, "INSERT INTO source(text, path, hf_model, model) VALUES (?, ?, ?, ?) RETURNING id"));
+  OPWRIGHT_TRY(
+      make(statements_.add_source, "INSERT INTO source(text, path, hf_model, model) VALUES (?, ?, ?, ?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.find_machine, "SELECT id FROM machine WHERE text = ?"));
   OPWRIGHT_TRY(make(statements_.add_machine, "INSERT INTO machine(text, label) VALUES (?, ?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.find_trace, "SELECT id, format, facts FROM trace WHERE uid = ?"));
@@ -162,7 +174,10 @@ Status Writer::prepare() {
 Status Writer::write(const Batch& batch) {
   for (const NewConfiguration& row : batch.configurations) {
     OPWRIGHT_TRY_ASSIGN(const OperationId op, operation(row.op));
-    statements_.add_configuration.bind(1, row.id.value).bind(2, op.value).bind(3, static_cast<int>(row.convention)).bind_blob(4, bytes_of(row.key));
+    statements_.add_configuration.bind(1, row.id.value)
+        .bind(2, op.value)
+        .bind(3, static_cast<int>(row.convention))
+        .bind_blob(4, bytes_of(row.key));
     OPWRIGHT_TRY(statements_.add_configuration.run());
   }
   std::vector<std::string_view> texts;
@@ -178,10 +193,17 @@ Status Writer::write(const Batch& batch) {
     for (std::size_t i = from; i < to; ++i) {
       const NewForm& form = batch.forms[i];
       const FingerprintBytes fingerprint(form.fingerprint);
-      statements_.add_form.bind(1, form.id.value).bind_blob(2, fingerprint.view()).bind(3, form.configuration.value).bind(4, static_cast<int>(form.kind)).bind(5, form.op);
+      statements_.add_form.bind(1, form.id.value)
+          .bind_blob(2, fingerprint.view())
+          .bind(3, form.configuration.value)
+          .bind(4, static_cast<int>(form.kind))
+          .bind(5, form.op);
       bind_optional(statements_.add_form, 6, form.config_hash);
       bind_optional(statements_.add_form, 7, form.sweep_source_hash);
-      statements_.add_form.bind(8, pack_id).bind(9, static_cast<std::int64_t>(i - from)).bind(10, form.unparsed).bind(11, form.unknown_names);
+      statements_.add_form.bind(8, pack_id)
+          .bind(9, static_cast<std::int64_t>(i - from))
+          .bind(10, form.unparsed)
+          .bind(11, form.unknown_names);
       OPWRIGHT_TRY(statements_.add_form.run());
     }
   }
@@ -203,7 +225,9 @@ Status Writer::write_postings() {
     for (; to < postings_.size() && postings_[to].term == first.term; ++to) {
       append_step(steps, postings_[to - 1].configuration.value, postings_[to].configuration.value);
     }
-    statements_.add_posting.bind(1, static_cast<std::int64_t>(first.term)).bind(2, first.configuration.value).bind_blob(3, steps);
+    statements_.add_posting.bind(1, static_cast<std::int64_t>(first.term))
+        .bind(2, first.configuration.value)
+        .bind_blob(3, steps);
     OPWRIGHT_TRY(statements_.add_posting.run());
     from = to;
   }
@@ -213,9 +237,14 @@ Status Writer::write_postings() {
 
 Status Writer::add_occurrences(const std::vector<NewOccurrence>& occurrences) {
   for (const NewOccurrence& row : occurrences) {
-    statements_.add_occurrence.bind(1, row.form.value).bind(2, row.source.value).bind(3, row.machine.value).bind(4, row.trace.value);
-    if (row.count == kUncounted) statements_.add_occurrence.bind_null(5);
-    else statements_.add_occurrence.bind(5, row.count);
+    statements_.add_occurrence.bind(1, row.form.value)
+        .bind(2, row.source.value)
+        .bind(3, row.machine.value)
+        .bind(4, row.trace.value);
+    if (row.count == kUncounted)
+      statements_.add_occurrence.bind_null(5);
+    else
+      statements_.add_occurrence.bind(5, row.count);
     bind_optional(statements_.add_occurrence, 6, row.extra);
     OPWRIGHT_TRY(statements_.add_occurrence.run());
   }
@@ -287,15 +316,18 @@ Status Writer::commit() {
 }
 
 Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return std::nullopt;
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));
   if (tables == 0) return std::nullopt;
   OPWRIGHT_TRY(check_version(database));
   Lookup lookup(std::move(database));
-  OPWRIGHT_TRY_ASSIGN(lookup.find_form_, lookup.database_.prepare("SELECT id, configuration_id, unparsed, unknown_names FROM form WHERE fingerprint = ?"));
-  OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_, lookup.database_.prepare("SELECT id FROM configuration WHERE key = ?"));
+  OPWRIGHT_TRY_ASSIGN(
+      lookup.find_form_,
+      lookup.database_.prepare("SELECT id, configuration_id, unparsed, unknown_names FROM form WHERE fingerprint = ?"));
+  OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_,
+                      lookup.database_.prepare("SELECT id FROM configuration WHERE key = ?"));
   OPWRIGHT_TRY(lookup.database_.execute("BEGIN"));
   return lookup;
 }

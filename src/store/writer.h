@@ -1,6 +1,7 @@
 // The writing side of a store: one transaction that is either there whole or not at all.
 //
-// Threads: a Writer belongs to one thread, a Lookup to another; the Lookup sees the store as it was when the Writer began.
+// Threads: a Writer belongs to one thread, a Lookup to another; the Lookup sees the store as it was when the Writer
+// began.
 #pragma once
 
 #include <optional>
@@ -95,15 +96,16 @@ class Writer {
 
   Database database_;
   bool open_ = false;
-  bool created_ = false;     // the file was not there before
-  std::uint64_t file_ = 0;   // inode: which file of that name this is
+  bool created_ = false;    // the file was not there before
+  std::uint64_t file_ = 0;  // inode: which file of that name this is
   ConfigId next_configuration_;
   FormId next_form_;
   std::unordered_map<std::string, OperationId> operations_;
   std::vector<Posting> postings_;  // not written yet
   struct Statements {
     Statement add_configuration, add_pack, add_form, add_posting, add_occurrence;
-    Statement find_operation, add_operation, find_source, add_source, find_machine, add_machine, find_trace, add_trace, change_trace;
+    Statement find_operation, add_operation, find_source, add_source, find_machine, add_machine, find_trace, add_trace,
+        change_trace;
   } statements_;
 };
 

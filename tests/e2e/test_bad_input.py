@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import support
 import traces
+from conftest import Opwright
 from traces import EXPECTED, answer, check_no_crash, fixture, load_trace
 
 NOBODY = 65534
@@ -19,11 +20,17 @@ POSITION = re.compile(r"byte (\d+) \(line (\d+), column (\d+)\)")
 READERS = (("import", "--format", "json"), ("import", "--dry-run"), ("verify",))
 
 
+@pytest.fixture(scope="module")
+def good_store(opwright_program, tmp_path_factory) -> Path:
+    runner = Opwright(opwright_program, tmp_path_factory.mktemp("good"))
+    load_trace(runner, fixture("demo/tiny_llm.json"))
+    return runner.folder / "opwright.db"
+
+
 @pytest.fixture
-def store(opwright, tmp_path: Path) -> Path:
+def store(good_store: Path, tmp_path: Path) -> Path:
     """A store with something in it, which no failure may change."""
-    load_trace(opwright, fixture("demo/tiny_llm.json"))
-    return tmp_path / "opwright.db"
+    return Path(shutil.copy(good_store, tmp_path))
 
 
 def fails(opwright, store: Path, *arguments: object, status: int = 3) -> str:

@@ -3,20 +3,30 @@
 import csv
 import io
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 import raw_tensors
 import support
 import traces
+from conftest import Opwright
 from traces import EXPECTED, answer, check_no_crash, fixture, load_trace, tensor
 
 MIXED = ("master/era1_1c.json", "master/era2_g4.json", "per_op/v2", "demo/tiny_llm.json", "demo/tiny_cnn")
 
 
-@pytest.fixture
-def store(opwright):
+@pytest.fixture(scope="module")
+def mixed_store(opwright_program, tmp_path_factory) -> Path:
     """A store with configurations of both conventions."""
-    load_trace(opwright, *map(fixture, MIXED))
+    runner = Opwright(opwright_program, tmp_path_factory.mktemp("mixed"))
+    load_trace(runner, *map(fixture, MIXED))
+    return runner.folder / "opwright.db"
+
+
+@pytest.fixture
+def store(mixed_store: Path, tmp_path: Path) -> None:
+    shutil.copy(mixed_store, tmp_path)
 
 
 def rows_of(opwright, *arguments: object) -> dict[str, list[dict]]:

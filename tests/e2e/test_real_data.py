@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import raw_tensors
 import traces
+from conftest import Opwright
 from traces import answer, load_trace
 
 # file: (operations, configurations as the table of its README counts them, distinct ones, unparsed left)
@@ -52,8 +53,6 @@ CALLS = {
 @pytest.fixture(scope="module")
 def loaded(real_data, opwright_program, tmp_path_factory):
     """Imports a real file into a store of its own, once for all tests: gives (runner, store, summary)."""
-    from conftest import Opwright
-
     runner = Opwright(opwright_program, tmp_path_factory.mktemp("real"))
     known: dict[str, tuple] = {}
 

@@ -157,7 +157,7 @@ def test_readers_while_another_writes(opwright, tmp_path) -> None:
     assert 2000 in seen
 
 
-@pytest.mark.parametrize("moment", [0.1, 0.4, 0.6, 0.8, 0.95])
+@pytest.mark.parametrize("moment", [0.3, 0.6, 0.9])
 def test_kill_leaves_the_store_whole(moment: float, opwright, tmp_path) -> None:
     """kill -9 somewhere in an import: the store is as before, or has all of it; then the import works."""
     load_trace(opwright, fixture("demo/tiny_llm.json"))

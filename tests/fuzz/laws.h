@@ -58,6 +58,11 @@ class Checker {
     again_.clear();
     json::append_python(again_, **root, {.indent = 2});
     same(kind, op, *config, "white space keeps the key");
+    std::string sorted;
+    json::append_python(sorted, **root, {.sort_keys = true, .indent = 2});
+    const bool no_name_twice = sorted.size() == again_.size();
+    again_ = sorted;
+    if (no_name_twice) same(kind, op, *config, "the order of names in an object keeps the key");
     return to_hex(config->key);
   }
 

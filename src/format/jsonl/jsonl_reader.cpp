@@ -47,12 +47,15 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
       sink.leave_out("calls that raised an error", 1);
       continue;
     }
-    if (const Node* output = record.find("output"); output != nullptr && !output->is(Kind::kNull)) sink.leave_out("return values", 1);
+    if (const Node* output = record.find("output"); output != nullptr && !output->is(Kind::kNull))
+      sink.leave_out("return values", 1);
     arguments = "{\"inputs\": ";
     json::append_python(arguments, *inputs, {});
     arguments += ", \"kwargs\": ";
-    if (kwargs != nullptr) json::append_python(arguments, *kwargs, {.sort_keys = true});
-    else arguments += "{}";
+    if (kwargs != nullptr)
+      json::append_python(arguments, *kwargs, {.sort_keys = true});
+    else
+      arguments += "{}";
     arguments += '}';
     Observed observed;
     observed.kind = FormKind::kOpJsonl;

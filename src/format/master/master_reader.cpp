@@ -17,7 +17,8 @@ namespace {
 using simdjson::error_code;
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t'))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -40,12 +41,15 @@ error_code raw_text(ondemand::value value, std::string_view& text) {
 
 class MasterReader {
  public:
-  MasterReader(std::string_view text, const std::string& path, TraceSink& sink) : text_(text), path_(path), sink_(sink) {}
+  MasterReader(std::string_view text, const std::string& path, TraceSink& sink)
+      : text_(text), path_(path), sink_(sink) {}
 
   Status read() {
     ondemand::parser parser;
     ondemand::document document;
-    if (const auto code = parser.iterate(text_.data(), text_.size(), text_.size() + simdjson::SIMDJSON_PADDING).get(document)) return broken(code, nullptr);
+    if (const auto code =
+            parser.iterate(text_.data(), text_.size(), text_.size() + simdjson::SIMDJSON_PADDING).get(document))
+      return broken(code, nullptr);
     ondemand::object root;
     if (const auto code = document.get_object().get(root)) return broken(code, &document);
     for (auto entry : root) {
@@ -56,8 +60,10 @@ class MasterReader {
       const Status done = read_section(std::string(key), field.value(), document);
       if (!done) return done;
     }
-    if (document.current_location().error() == simdjson::SUCCESS) return fail_at(document, "there is more text after the end of the document");
-    if (!has_calls_) return fail(ErrorCode::kNotATrace, fmt::format("{}: JSON without 'operations' or 'content'; not a trace", path_));
+    if (document.current_location().error() == simdjson::SUCCESS)
+      return fail_at(document, "there is more text after the end of the document");
+    if (!has_calls_)
+      return fail(ErrorCode::kNotATrace, fmt::format("{}: JSON without 'operations' or 'content'; not a trace", path_));
     info_.path = path_;
     if (info_.uid.empty()) info_.uid = "content:" + to_hex(xxh128(text_));
     if (info_.format.empty()) info_.format = "master";
@@ -67,15 +73,20 @@ class MasterReader {
  private:
   Status fail_at(ondemand::document& document, const std::string& what) {
     std::size_t offset = text_.size();
-    if (auto at = document.current_location(); at.error() == simdjson::SUCCESS) offset = static_cast<std::size_t>(at.value_unsafe() - text_.data());
+    if (auto at = document.current_location(); at.error() == simdjson::SUCCESS)
+      offset = static_cast<std::size_t>(at.value_unsafe() - text_.data());
     offset = std::min(offset, text_.size());
-    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; is the file cut? Nothing was imported from it", path_, json::describe(text_, {offset, what})));
+    return fail(ErrorCode::kBadInput,
+                fmt::format("{}: not valid JSON at {}; is the file cut? Nothing was imported from it", path_,
+                            json::describe(text_, {offset, what})));
   }
 
   Status broken(error_code code, ondemand::document* document) {
     if (document != nullptr) return fail_at(*document, std::string(json::error_text(code)));
     const std::size_t offset = code == simdjson::UTF8_ERROR ? json::first_invalid_utf8(text_) : text_.size();
-    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path_, json::describe(text_, {offset, std::string(json::error_text(code))})));
+    return fail(ErrorCode::kBadInput,
+                fmt::format("{}: not valid JSON at {}; nothing was imported from it", path_,
+                            json::describe(text_, {offset, std::string(json::error_text(code))})));
   }
 
   std::size_t offset_of(std::string_view part) const { return static_cast<std::size_t>(part.data() - text_.data()); }
@@ -92,7 +103,9 @@ class MasterReader {
     if (const auto code = raw_text(value, text)) return broken(code, &document);
     if (key == "metadata") {
       const auto root = small_.parse(text);
-      if (!root) return fail(ErrorCode::kBadInput, fmt::format("{}: metadata is not valid JSON at {}", path_, json::describe(text, root.error())));
+      if (!root)
+        return fail(ErrorCode::kBadInput,
+                    fmt::format("{}: metadata is not valid JSON at {}", path_, json::describe(text, root.error())));
       read_metadata(**root, info_, sink_);
     } else {
       lose("unknown_section", text, key);
@@ -181,12 +194,18 @@ class MasterReader {
       if (const auto code = field.unescaped_key().get(key)) return broken(code, &document);
       const std::string name(key);
       if (const auto code = raw_text(field.value(), text)) return broken(code, &document);
-      if (name == "arguments") observed_.arguments = text;
-      else if (name == "config_hash") observed_.config_hash = unquoted(text);
-      else if (name == "sweep_source_hash") observed_.sweep_source_hash = unquoted(text);
-      else if (name == "config_id") continue;  // a row number of this file
-      else if (name == "traced_machine_info") observed_.hashed_machine = text;
-      else if (!provenance_.take(name, text)) lose("unknown_field", text, fmt::format("{} of a configuration of {}", name, op));
+      if (name == "arguments")
+        observed_.arguments = text;
+      else if (name == "config_hash")
+        observed_.config_hash = unquoted(text);
+      else if (name == "sweep_source_hash")
+        observed_.sweep_source_hash = unquoted(text);
+      else if (name == "config_id")
+        continue;  // a row number of this file
+      else if (name == "traced_machine_info")
+        observed_.hashed_machine = text;
+      else if (!provenance_.take(name, text))
+        lose("unknown_field", text, fmt::format("{} of a configuration of {}", name, op));
     }
     if (!observed_.arguments.starts_with('[') && !observed_.arguments.starts_with('{')) {
       lose("unknown_shape", token, fmt::format("a configuration of {} has no arguments", op));
@@ -212,7 +231,9 @@ class MasterReader {
       std::string_view text;
       if (const auto code = raw_text(call, text)) return broken(code, &document);
       const auto root = small_.parse(text);
-      if (!root) return fail(ErrorCode::kBadInput, fmt::format("{}: a call at byte {} is not valid JSON: {}", path_, offset_of(text), json::describe(text, root.error())));
+      if (!root)
+        return fail(ErrorCode::kBadInput, fmt::format("{}: a call at byte {} is not valid JSON: {}", path_,
+                                                      offset_of(text), json::describe(text, root.error())));
       const auto op = (*root)->string_field("operation");
       const json::Node* arguments = (*root)->find("arguments");
       if (!op || arguments == nullptr || !arguments->is(json::Kind::kArray)) {
@@ -235,7 +256,8 @@ class MasterReader {
   }
 
   static std::string_view unquoted(std::string_view text) {
-    return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : std::string_view();
+    return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2)
+                                                                         : std::string_view();
   }
 
   Status emit() {
@@ -256,6 +278,8 @@ class MasterReader {
 
 }  // namespace
 
-Status read_master(std::string_view text, const std::string& path, TraceSink& sink) { return MasterReader(text, path, sink).read(); }
+Status read_master(std::string_view text, const std::string& path, TraceSink& sink) {
+  return MasterReader(text, path, sink).read();
+}
 
 }  // namespace opwright::format

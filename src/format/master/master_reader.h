@@ -1,4 +1,5 @@
-// Master JSON of both eras: {"operations": {op: {"configurations": […]}}, "metadata": {…}} and the older {"content": […]}.
+// Master JSON of both eras: {"operations": {op: {"configurations": […]}}, "metadata": {…}} and the older {"content":
+// […]}.
 #pragma once
 
 #include <string_view>

@@ -37,11 +37,16 @@ void Provenance::clear() {
 }
 
 bool Provenance::take(std::string_view field, std::string_view json_text) {
-  if (field == "executions") executions_ = json_text;
-  else if (field == "contexts") contexts_ = json_text;
-  else if (field == "source") source_ = json_text;
-  else if (field == "machine_info") machine_ = json_text;
-  else return false;
+  if (field == "executions")
+    executions_ = json_text;
+  else if (field == "contexts")
+    contexts_ = json_text;
+  else if (field == "source")
+    source_ = json_text;
+  else if (field == "machine_info")
+    machine_ = json_text;
+  else
+    return false;
   return true;
 }
 
@@ -73,11 +78,16 @@ Status Provenance::read_executions(std::vector<Sighting>& sightings) {
     std::string extra;
     for (std::uint32_t i = 0; i < execution.count; ++i) {
       const auto& [key, value] = execution.fields[i];
-      if (key == "source" && value.is(Kind::kString)) sighting.source = value.text;
-      else if (key == "machine_info" && value.is(Kind::kObject)) sighting.machine = keep_json(value);
-      else if (key == "count" && value.as_int64()) sighting.count = *value.as_int64();
-      else if (key == "trace_uid" && value.is(Kind::kString)) sighting.trace_uid = value.text;
-      else if (key == "trace_run_ids" && value.is(Kind::kArray)) sighting.trace_uid = keep(run_uid(value));
+      if (key == "source" && value.is(Kind::kString))
+        sighting.source = value.text;
+      else if (key == "machine_info" && value.is(Kind::kObject))
+        sighting.machine = keep_json(value);
+      else if (key == "count" && value.as_int64())
+        sighting.count = *value.as_int64();
+      else if (key == "trace_uid" && value.is(Kind::kString))
+        sighting.trace_uid = value.text;
+      else if (key == "trace_run_ids" && value.is(Kind::kArray))
+        sighting.trace_uid = keep(run_uid(value));
       else if (!value.is(Kind::kNull)) {
         extra += extra.empty() ? "{" : ", ";
         json::append_quoted(extra, key);
@@ -98,7 +108,8 @@ Status Provenance::read_contexts(std::vector<Sighting>& sightings) {
     const std::size_t before = sightings.size();
     for_each_entry(context.find("machine_info"), [&](const Node& machine) {
       const std::string_view text = keep_json(machine);
-      for_each_entry(context.find("source"), [&](const Node& source) { sightings.push_back({.source = source.text, .machine = text}); });
+      for_each_entry(context.find("source"),
+                     [&](const Node& source) { sightings.push_back({.source = source.text, .machine = text}); });
       if (context.find("source") == nullptr) sightings.push_back({.machine = text});
     });
     if (sightings.size() == before) {
@@ -144,11 +155,15 @@ void read_metadata(const Node& metadata, TraceInfo& info, TraceSink& sink) {
   for (std::uint32_t i = 0; i < metadata.count; ++i) {
     const auto& [key, value] = metadata.fields[i];
     const bool scalar = value.is(Kind::kString) || value.is(Kind::kNumber) || value.is(Kind::kBool);
-    if (key == "trace_uid" && value.is(Kind::kString)) named.uid = value.text;
-    else if (key == "trace_run_id" && value.is_integer()) named.uid = "run:" + std::string(value.text);
-    else if (key == "trace_run_ids" && value.is(Kind::kArray)) named.uid = run_uid(value);
+    if (key == "trace_uid" && value.is(Kind::kString))
+      named.uid = value.text;
+    else if (key == "trace_run_id" && value.is_integer())
+      named.uid = "run:" + std::string(value.text);
+    else if (key == "trace_run_ids" && value.is(Kind::kArray))
+      named.uid = run_uid(value);
     else if (key == "software_versions" && value.is(Kind::kObject)) {
-      for (std::uint32_t k = 0; k < value.count; ++k) named.facts.emplace_back(value.fields[k].key, value.fields[k].value.text);
+      for (std::uint32_t k = 0; k < value.count; ++k)
+        named.facts.emplace_back(value.fields[k].key, value.fields[k].value.text);
     } else if (scalar) {
       named.facts.emplace_back(key, value.text);
     }

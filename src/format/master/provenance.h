@@ -1,5 +1,5 @@
-// Who ran a configuration of a master file, in every form the eras had: `executions` (era 2), `source` and `machine_info`
-// (1b, 1c), `contexts` (1d).
+// Who ran a configuration of a master file, in every form the eras had: `executions` (era 2), `source` and
+// `machine_info` (1b, 1c), `contexts` (1d).
 #pragma once
 
 #include <deque>

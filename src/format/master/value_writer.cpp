@@ -52,7 +52,9 @@ std::string era2_value(const Value& value);
 std::string era2_shard(const std::optional<ShardSpec>& spec) {
   if (!spec) return "null";
   std::string grid = "[";
-  for (const CoreRange& range : spec->grid) grid += (grid.size() > 1 ? ", " : "") + fmt::format("{{\"end\": {}, \"start\": {}}}", coord(range.end), coord(range.start));
+  for (const CoreRange& range : spec->grid)
+    grid += (grid.size() > 1 ? ", " : "") +
+            fmt::format("{{\"end\": {}, \"start\": {}}}", coord(range.end), coord(range.start));
   ObjectText object;
   object.add("grid", grid + "]");
   if (spec->orientation.present()) object.add("orientation", quoted(spec->orientation.name()));
@@ -67,7 +69,8 @@ std::string era2_memory(const MemoryConfig& config) {
   if (config.buffer.present()) object.add("buffer_type", quoted("BufferType." + std::string(config.buffer.name())));
   object.add("interleaved", config.sharded() ? "false" : "true");
   object.add("is_sharded", config.sharded() ? "true" : "false");
-  if (config.layout.present()) object.add("memory_layout", quoted("TensorMemoryLayout." + std::string(config.layout.name())));
+  if (config.layout.present())
+    object.add("memory_layout", quoted("TensorMemoryLayout." + std::string(config.layout.name())));
   if (config.nd_shard) object.add("nd_shard_spec", era2_shard(config.nd_shard));
   bool unread = false;  // a shard spec that no grammar read stays the text it was
   for (const auto& [name, value] : config.more) {
@@ -89,7 +92,8 @@ std::string era2_tensor(const TensorSpec& spec) {
   if (spec.storage.present()) object.add("storage_type", quoted("StorageType." + std::string(spec.storage.name())));
   if (spec.placement) {
     std::string dims = "[";
-    for (const std::string& dim : spec.placement->dims) dims += (dims.size() > 1 ? ", " : "") + fmt::format("'Placement{}'", dim);
+    for (const std::string& dim : spec.placement->dims)
+      dims += (dims.size() > 1 ? ", " : "") + fmt::format("'Placement{}'", dim);
     ObjectText placement;
     placement.add("distribution_shape", quoted(ints(spec.placement->distribution)));
     placement.add("mesh_device_shape", quoted(ints(spec.placement->mesh)));
@@ -103,31 +107,38 @@ std::string era2_tensor(const TensorSpec& spec) {
 
 std::string era2_value(const Value& value) {
   return std::visit(
-      Overloaded{[](std::monostate) { return std::string("null"); }, [](bool b) { return std::string(b ? "true" : "false"); },
-                 [](std::int64_t i) { return std::to_string(i); }, [](const BigInt& i) { return i.digits; }, [](double d) { return float_json(d); },
-                 [](const std::string& s) { return quoted(s); },
-                 [](const Enum& e) { return fmt::format("{{\"repr\": {}, \"type\": {}}}", quoted(e.type.empty() ? e.name : e.type + "." + e.name), quoted(e.type)); },
-                 [](const List& list) { return list_text(list, era2_value); },
-                 [](const std::shared_ptr<const Dict>& dict) {
-                   ObjectText object;
-                   for (const auto& [name, item] : dict->entries) object.add(name, era2_value(item));
-                   return object.done();
-                 },
-                 [](const std::shared_ptr<const Struct>& s) {
-                   ObjectText object;
-                   if (s->fields.size() == 1 && s->fields[0].first.empty() && s->fields[0].second.as_string() != nullptr) {
-                     object.add("type", quoted(s->type));
-                     object.add("value", quoted(*s->fields[0].second.as_string()));
-                     return object.done();
-                   }
-                   std::int64_t position = 0;
-                   for (const auto& [name, item] : s->fields) object.add(name.empty() ? std::to_string(position++) : name, era2_value(item));
-                   object.add("type", quoted(s->type));
-                   return object.done();
-                 },
-                 [](const Opaque& o) { return fmt::format("{{\"type\": {}, \"value\": {}}}", quoted(o.type), quoted(o.text)); },
-                 [](const std::shared_ptr<const TensorSpec>& spec) { return era2_tensor(*spec); },
-                 [](const std::shared_ptr<const MemoryConfig>& config) { return era2_memory(*config); }},
+      Overloaded{
+          [](std::monostate) { return std::string("null"); }, [](bool b) { return std::string(b ? "true" : "false"); },
+          [](std::int64_t i) { return std::to_string(i); }, [](const BigInt& i) { return i.digits; },
+          [](double d) { return float_json(d); }, [](const std::string& s) { return quoted(s); },
+          [](const Enum& e) {
+            return fmt::format("{{\"repr\": {}, \"type\": {}}}",
+                               quoted(e.type.empty() ? e.name : e.type + "." + e.name), quoted(e.type));
+          },
+          [](const List& list) { return list_text(list, era2_value); },
+          [](const std::shared_ptr<const Dict>& dict) {
+            ObjectText object;
+            for (const auto& [name, item] : dict->entries) object.add(name, era2_value(item));
+            return object.done();
+          },
+          [](const std::shared_ptr<const Struct>& s) {
+            ObjectText object;
+            if (s->fields.size() == 1 && s->fields[0].first.empty() && s->fields[0].second.as_string() != nullptr) {
+              object.add("type", quoted(s->type));
+              object.add("value", quoted(*s->fields[0].second.as_string()));
+              return object.done();
+            }
+            std::int64_t position = 0;
+            for (const auto& [name, item] : s->fields)
+              object.add(name.empty() ? std::to_string(position++) : name, era2_value(item));
+            object.add("type", quoted(s->type));
+            return object.done();
+          },
+          [](const Opaque& o) {
+            return fmt::format("{{\"type\": {}, \"value\": {}}}", quoted(o.type), quoted(o.text));
+          },
+          [](const std::shared_ptr<const TensorSpec>& spec) { return era2_tensor(*spec); },
+          [](const std::shared_ptr<const MemoryConfig>& config) { return era2_memory(*config); }},
       value.data());
 }
 
@@ -136,7 +147,9 @@ std::string era2_value(const Value& value) {
 std::string era1_member(const Value& value);
 
 std::string era1_grid(const std::vector<CoreRange>& grid) {
-  const auto pair = [](const CoreRange& range) { return fmt::format("[{}, {}]", coord(range.start), coord(range.end)); };
+  const auto pair = [](const CoreRange& range) {
+    return fmt::format("[{}, {}]", coord(range.start), coord(range.end));
+  };
   if (grid.size() == 1) return pair(grid[0]);
   std::string text = "[";
   for (const CoreRange& range : grid) text += (text.size() > 1 ? ", " : "") + pair(range);
@@ -149,14 +162,17 @@ std::string era1_shard(const std::optional<ShardSpec>& spec, bool nd) {
   if (nd) object.add("shard_shape", ints(spec->shape));
   object.add("grid", era1_grid(spec->grid));
   if (!nd) object.add("shape", ints(spec->shape));
-  if (spec->orientation.present()) object.add("orientation", quoted("ShardOrientation::" + std::string(spec->orientation.name())));
-  if (!spec->distribution.empty()) object.add("shard_distribution_strategy", quoted("ShardDistributionStrategy::" + spec->distribution));
+  if (spec->orientation.present())
+    object.add("orientation", quoted("ShardOrientation::" + std::string(spec->orientation.name())));
+  if (!spec->distribution.empty())
+    object.add("shard_distribution_strategy", quoted("ShardDistributionStrategy::" + spec->distribution));
   return object.done();
 }
 
 std::string era1_memory(const MemoryConfig& config) {
   ObjectText object;
-  if (config.layout.present()) object.add("memory_layout", quoted("TensorMemoryLayout::" + std::string(config.layout.name())));
+  if (config.layout.present())
+    object.add("memory_layout", quoted("TensorMemoryLayout::" + std::string(config.layout.name())));
   if (config.buffer.present()) object.add("buffer_type", quoted("BufferType::" + std::string(config.buffer.name())));
   object.add("shard_spec", era1_shard(config.shard, false));
   object.add("nd_shard_spec", era1_shard(config.nd_shard, true));
@@ -167,7 +183,8 @@ std::string era1_memory(const MemoryConfig& config) {
 std::string era1_tensor(const TensorSpec& spec) {
   ObjectText layout;
   if (spec.dtype.present()) layout.add("dtype", quoted("DataType::" + std::string(spec.dtype.name())));
-  if (spec.tile) layout.add("page_config", fmt::format("{{\"config\": {{\"tile\": {{\"tile_shape\": {}}}}}}}", ints(*spec.tile)));
+  if (spec.tile)
+    layout.add("page_config", fmt::format("{{\"config\": {{\"tile\": {{\"tile_shape\": {}}}}}}}", ints(*spec.tile)));
   if (spec.memory) layout.add("memory_config", era1_memory(*spec.memory));
   ObjectText tensor;
   ObjectText inner;
@@ -208,7 +225,8 @@ std::string era1_member(const Value& value) {
   if (fields != nullptr) {
     ObjectText object;
     std::int64_t position = 0;
-    for (const auto& [name, item] : *fields) object.add(name.empty() ? std::to_string(position++) : name, era1_member(item));
+    for (const auto& [name, item] : *fields)
+      object.add(name.empty() ? std::to_string(position++) : name, era1_member(item));
     return object.done();
   }
   std::string text = to_text(value);
@@ -219,11 +237,14 @@ std::string era1_member(const Value& value) {
 std::string era1_argument(const Value& value) {
   if (value.is_null()) return "\"nullopt\"";
   if (const TensorSpec* spec = value.as_tensor()) return fmt::format("{{\"Tensor\": {}}}", era1_tensor(*spec));
-  if (const MemoryConfig* config = value.as_memory()) return fmt::format("{{\"MemoryConfig\": {}}}", era1_memory(*config));
-  if (const Struct* s = value.as_struct(); s != nullptr && !s->type.empty()) return fmt::format("{{{}: {}}}", quoted(s->type), era1_member(value));
+  if (const MemoryConfig* config = value.as_memory())
+    return fmt::format("{{\"MemoryConfig\": {}}}", era1_memory(*config));
+  if (const Struct* s = value.as_struct(); s != nullptr && !s->type.empty())
+    return fmt::format("{{{}: {}}}", quoted(s->type), era1_member(value));
   if (const Enum* e = value.as_enum()) return quoted(e->type.empty() ? e->name : e->type + "::" + e->name);
   if (const Opaque* o = value.as_opaque()) {
-    if (o->type.empty() || o->type == "unsupported" || o->type == "any" || o->type == "address" || o->type == "text") return quoted(opaque_text(*o));
+    if (o->type.empty() || o->type == "unsupported" || o->type == "any" || o->type == "address" || o->type == "text")
+      return quoted(opaque_text(*o));
     return fmt::format("{{{}: null}}", quoted(o->type));
   }
   bool plain = value.as_dict() == nullptr;
@@ -245,7 +266,9 @@ std::string era2_arguments(const OpConfig& config) {
 
 std::string era1_arguments(const OpConfig& config) {
   std::string text = "[";
-  for (const Argument& argument : config.args) text += (text.size() > 1 ? ", " : "") + fmt::format("{{{}: {}}}", quoted(argument.name), era1_argument(argument.value));
+  for (const Argument& argument : config.args)
+    text +=
+        (text.size() > 1 ? ", " : "") + fmt::format("{{{}: {}}}", quoted(argument.name), era1_argument(argument.value));
   return text + "]";
 }
 

@@ -32,7 +32,8 @@ bool same_json(const Node& a, const Node& b) {
 struct KnownMesh {
   std::string_view series, cards, devices, shape;
 };
-constexpr KnownMesh kKnownMeshes[] = {{"tt-galaxy-wh", "32", "32", "[4, 8]"}, {"n300", "1", "2", "[1, 2]"}, {"p150b", "1", "1", "[1, 1]"}};
+constexpr KnownMesh kKnownMeshes[] = {
+    {"tt-galaxy-wh", "32", "32", "[4, 8]"}, {"n300", "1", "2", "[1, 2]"}, {"p150b", "1", "1", "[1, 1]"}};
 
 std::string_view scalar(const Node* machine, std::string_view key) {
   const Node* node = machine != nullptr ? machine->find(key) : nullptr;
@@ -49,7 +50,9 @@ std::string mesh_shape_of(const Node& mesh_device, const Node* machine) {
   if (distribution != nullptr && distribution->is(Kind::kArray) && distribution->count == 1) {
     const std::string_view devices = distribution->items[0].text;
     for (const KnownMesh& known : kKnownMeshes) {
-      if (devices == known.devices && scalar(machine, "device_series") == known.series && scalar(machine, "card_count") == known.cards) return std::string(known.shape);
+      if (devices == known.devices && scalar(machine, "device_series") == known.series &&
+          scalar(machine, "card_count") == known.cards)
+        return std::string(known.shape);
     }
     return "[1, " + std::string(devices) + "]";
   }
@@ -62,12 +65,20 @@ class Converter {
 
   void append(std::string& out, const Node& node) {
     switch (node.kind) {
-      case Kind::kNull: out += "null"; return;
-      case Kind::kBool: out += node.text; return;
-      case Kind::kNumber: append_number(out, node.text); return;
+      case Kind::kNull:
+        out += "null";
+        return;
+      case Kind::kBool:
+        out += node.text;
+        return;
+      case Kind::kNumber:
+        append_number(out, node.text);
+        return;
       case Kind::kString:
-        if (node.text.find(" at 0x") == std::string_view::npos) json::append_quoted(out, node.text);
-        else json::append_quoted(out, without_addresses(node.text));
+        if (node.text.find(" at 0x") == std::string_view::npos)
+          json::append_quoted(out, node.text);
+        else
+          json::append_quoted(out, without_addresses(node.text));
         return;
       case Kind::kArray:
         out += '[';
@@ -77,16 +88,22 @@ class Converter {
         }
         out += ']';
         return;
-      case Kind::kObject: append_object(out, node); return;
+      case Kind::kObject:
+        append_object(out, node);
+        return;
     }
   }
 
  private:
   static void append_number(std::string& out, std::string_view token) {
-    if (token == "Infinity") out += "\"inf\"";
-    else if (token == "-Infinity") out += "\"-inf\"";
-    else if (token == "NaN") out += "\"nan\"";
-    else out += token;
+    if (token == "Infinity")
+      out += "\"inf\"";
+    else if (token == "-Infinity")
+      out += "\"-inf\"";
+    else if (token == "NaN")
+      out += "\"nan\"";
+    else
+      out += token;
   }
 
   void append_object(std::string& out, const Node& object) {
@@ -126,8 +143,10 @@ class Converter {
       if (field->key == "values" && has_values) continue;
       if ((field->key == "shape" || field->key == "dtype") && drops(object, *field, has_values)) continue;
       key(field->key);
-      if (field->key == "shard_spec") append_shard_spec(out, field->value);
-      else append(out, field->value);
+      if (field->key == "shard_spec")
+        append_shard_spec(out, field->value);
+      else
+        append(out, field->value);
     }
     if (!placement_written) write_placement();
     out += '}';
@@ -161,8 +180,8 @@ class Converter {
     for (std::size_t i = 0; i < spec.grid.size(); ++i) {
       const CoreRange& range = spec.grid[i];
       if (i > 0) out += ',';
-      out += "{\"end\":{\"x\":" + std::to_string(range.end.x) + ",\"y\":" + std::to_string(range.end.y) + "},\"start\":{\"x\":" +
-             std::to_string(range.start.x) + ",\"y\":" + std::to_string(range.start.y) + "}}";
+      out += "{\"end\":{\"x\":" + std::to_string(range.end.x) + ",\"y\":" + std::to_string(range.end.y) +
+             "},\"start\":{\"x\":" + std::to_string(range.start.x) + ",\"y\":" + std::to_string(range.start.y) + "}}";
     }
     out += "],\"orientation\":";
     json::append_quoted(out, spec.orientation.name());
@@ -211,8 +230,10 @@ std::string convert_record(const Node& record, const Node* machine_info, Convert
   for (auto& [name, value] : entries) write(std::move(name), *value);
   if (kwargs != nullptr && kwargs->is(Kind::kObject)) {
     for (std::uint32_t i = 0; i < kwargs->count; ++i) {
-      if (is_handle_argument(kwargs->fields[i].key)) ++converted.handles;
-      else write(std::string(kwargs->fields[i].key), kwargs->fields[i].value);
+      if (is_handle_argument(kwargs->fields[i].key))
+        ++converted.handles;
+      else
+        write(std::string(kwargs->fields[i].key), kwargs->fields[i].value);
     }
   }
   std::sort(written.begin(), written.end());

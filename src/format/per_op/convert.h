@@ -1,5 +1,5 @@
-// One per-op record as the `arguments` object of an era-2 master, in the form that the existing tracer gives it, so that
-// a folder and the master made from it hold the same configurations with the same hashes.
+// One per-op record as the `arguments` object of an era-2 master, in the form that the existing tracer gives it, so
+// that a folder and the master made from it hold the same configurations with the same hashes.
 #pragma once
 
 #include <string>

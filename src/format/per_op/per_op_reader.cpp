@@ -44,9 +44,12 @@ FolderListing list(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     std::string name = entry.path().filename().string();
     std::uint64_t number = 0;
-    if (entry.is_directory(ignored)) listing.folders.push_back(std::move(name));
-    else if (record_number(name, number)) listing.records.push_back({number, std::move(name)});
-    else ++listing.side_files;
+    if (entry.is_directory(ignored))
+      listing.folders.push_back(std::move(name));
+    else if (record_number(name, number))
+      listing.records.push_back({number, std::move(name)});
+    else
+      ++listing.side_files;
   }
   std::sort(listing.records.begin(), listing.records.end(), [](const RecordFile& a, const RecordFile& b) {
     return a.number != b.number ? a.number < b.number : a.name < b.name;
@@ -119,7 +122,8 @@ class FolderReader {
     digest_.add(text);
     const auto root = metadata_.parse(text);
     if (!root || !(*root)->is(Kind::kObject)) {
-      sink_.lose({"unreadable_file", path, 0, text.empty() ? "empty file: a killed run leaves it so" : "not valid JSON"});
+      sink_.lose(
+          {"unreadable_file", path, 0, text.empty() ? "empty file: a killed run leaves it so" : "not valid JSON"});
       return;
     }
     const Node& node = **root;
@@ -129,7 +133,8 @@ class FolderReader {
     for (std::uint32_t i = 0; i < node.count; ++i) {
       const auto& [key, value] = node.fields[i];
       if (key == "software_versions" && value.is(Kind::kObject)) {
-        for (std::uint32_t k = 0; k < value.count; ++k) facts_.emplace_back(value.fields[k].key, value.fields[k].value.text);
+        for (std::uint32_t k = 0; k < value.count; ++k)
+          facts_.emplace_back(value.fields[k].key, value.fields[k].value.text);
       } else if (key != "trace_uid" && (value.is(Kind::kString) || value.is(Kind::kNumber))) {
         facts_.emplace_back(key, value.text);
       }
@@ -142,7 +147,8 @@ class FolderReader {
     if (source_.find("models/tt_transformers/demo/simple_text_demo.py") == std::string::npos) return;
     for (const char* key : {"HF_MODEL", "LLAMA_DIR"}) {
       const auto value = node.string_field(key);
-      if (value && source_.find(fmt::format("[{}:", key)) == std::string::npos) source_ += fmt::format(" [{}:{}]", key, *value);
+      if (value && source_.find(fmt::format("[{}:", key)) == std::string::npos)
+        source_ += fmt::format(" [{}:{}]", key, *value);
     }
   }
 
@@ -170,11 +176,15 @@ class FolderReader {
       const auto root = document.parse(text);
       const auto status = root ? (*root)->string_field("status") : std::nullopt;
       if (!status) {
-        sink_.lose({"unreadable_file", path, 0, "no status: whether the test passed is not known, its calls are left out"});
+        sink_.lose(
+            {"unreadable_file", path, 0, "no status: whether the test passed is not known, its calls are left out"});
         return {};
       }
       if (*status != "passed") {
-        sink_.leave_out(fmt::format("tests that {}", *status == "failed" ? "failed" : *status == "skipped" ? "were skipped" : "did not pass"), 1);
+        sink_.leave_out(fmt::format("tests that {}", *status == "failed"    ? "failed"
+                                                     : *status == "skipped" ? "were skipped"
+                                                                            : "did not pass"),
+                        1);
         sink_.leave_out("calls of tests that did not pass", list(folder).records.size());
         return {};
       }
