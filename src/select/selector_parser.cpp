@@ -214,7 +214,7 @@ class Parser {
       word = peek_word();
       at_ += word.size();
     }
-    const auto* field = std::find_if(fields().begin(), fields().end(),
+    const auto field = std::find_if(fields().begin(), fields().end(),
                                      [&](const FieldInfo& info) { return equals_folded(word, info.name); });
     if (field == fields().end()) {
       std::vector<std::string_view> known;

@@ -301,8 +301,7 @@ def test_diff_of_traces_and_stores(opwright) -> None:
 # -- verify
 
 
-NOT_YET = ("master/era2_g3.json", "master/era2_g5.json")
-VERIFIED = [name for name, facts in EXPECTED.items() if "hashes" in facts and name not in NOT_YET]
+VERIFIED = [name for name, facts in EXPECTED.items() if "hashes" in facts]
 
 
 @pytest.mark.parametrize("name", VERIFIED)

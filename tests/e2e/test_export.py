@@ -30,7 +30,7 @@ def era1_signature(op: str, entry: object) -> tuple[str, str]:
     return op, hashlib.md5(str(arguments).encode()).hexdigest()
 
 
-@pytest.mark.parametrize("name", [name for name in ERA2 if name != "master/era2_g3.json"])
+@pytest.mark.parametrize("name", ERA2)
 def test_era2_text_style(name: str, opwright) -> None:
     load_trace(opwright, fixture(name))
     text = exported(opwright, "master")
