@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <memory_resource>
+#include <unordered_set>
 
 namespace opwright::json {
 namespace ondemand = simdjson::ondemand;
@@ -104,7 +106,24 @@ struct Document::State {
   std::optional<std::pmr::monotonic_buffer_resource> arena;
   std::vector<Node> nodes;    // children of open arrays, innermost last
   std::vector<Field> fields;  // children of open objects, innermost last
+  std::size_t duplicates = 0;
   ParseError error;
+
+  // Takes a copy of the text, with the room behind it that the parser needs; `in_brackets`: as [text].
+  void load(std::string_view text, bool in_brackets) {
+    nodes.clear();
+    fields.clear();
+    duplicates = 0;
+    arena.emplace(first_block.data(), first_block.size());
+    length = text.size() + (in_brackets ? 2 : 0);
+    if (buffer.size() < length + simdjson::SIMDJSON_PADDING) buffer.resize(length * 5 / 4 + simdjson::SIMDJSON_PADDING);
+    std::memcpy(buffer.data() + (in_brackets ? 1 : 0), text.data(), text.size());
+    if (in_brackets) {
+      buffer.front() = '[';
+      buffer[length - 1] = ']';
+    }
+    std::memset(buffer.data() + length, ' ', simdjson::SIMDJSON_PADDING);
+  }
 
   bool stop(const char* at, std::string what) {
     const char* begin = buffer.data();
@@ -159,6 +178,33 @@ struct Document::State {
     return true;
   }
 
+  // Objects of traces are small: comparing all pairs is cheaper than a table, up to a point.
+  void drop_duplicates(std::size_t base) {
+    constexpr std::size_t kSmall = 48;
+    const auto earlier = [&](std::size_t i) {
+      for (std::size_t k = base; k < i; ++k) {
+        if (fields[k].key == fields[i].key) return true;
+      }
+      return false;
+    };
+    bool any = false;
+    if (fields.size() - base <= kSmall) {
+      for (std::size_t i = base + 1; i < fields.size() && !any; ++i) any = earlier(i);
+    } else {
+      std::unordered_set<std::string_view> keys;
+      for (std::size_t i = base; i < fields.size(); ++i) any = !keys.insert(fields[i].key).second || any;
+    }
+    if (!any) return;
+    std::unordered_set<std::string_view> later;
+    std::vector<Field> kept;
+    for (std::size_t i = fields.size(); i-- > base;) {
+      if (later.insert(fields[i].key).second) kept.push_back(fields[i]);
+    }
+    duplicates += fields.size() - base - kept.size();
+    fields.resize(base);
+    fields.insert(fields.end(), kept.rbegin(), kept.rend());
+  }
+
   bool read_object(ondemand::object object, Node& node, ondemand::value self, int depth) {
     const std::size_t base = fields.size();
     for (auto entry : object) {
@@ -171,6 +217,7 @@ struct Document::State {
       if (!read(field.value(), child.value, depth + 1)) return false;
       fields.push_back(child);
     }
+    drop_duplicates(base);
     node.kind = Kind::kObject;
     node.count = static_cast<std::uint32_t>(fields.size() - base);
     node.fields = keep(fields, base);
@@ -210,59 +257,46 @@ Document::~Document() = default;
 Document::Document(Document&&) noexcept = default;
 Document& Document::operator=(Document&&) noexcept = default;
 
-std::pmr::memory_resource* Document::memory() { return &*state_->arena; }
+std::size_t Document::duplicate_keys() const { return state_->duplicates; }
 
 tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
   State& state = *state_;
-  state.nodes.clear();
-  state.fields.clear();
-  state.arena.emplace(state.first_block.data(), state.first_block.size());
-  state.length = text.size();
-  if (state.buffer.size() < text.size() + simdjson::SIMDJSON_PADDING) {
-    state.buffer.resize(text.size() * 5 / 4 + simdjson::SIMDJSON_PADDING);
-  }
-  std::memcpy(state.buffer.data(), text.data(), text.size());
-  std::memset(state.buffer.data() + text.size(), ' ', simdjson::SIMDJSON_PADDING);
-
   const auto failed = [&]() { return tl::unexpected<ParseError>(std::move(state.error)); };
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos) {
     state.error = {0, "the text is empty"};
     return failed();
   }
+  const char first = text[start];
+  const bool scalar =
+      first != '[' && first != '{';  // read as the one element of an array: On-Demand has no end check there
+  state.load(text, scalar);
   ondemand::document document;
-  const auto code = state.parser.iterate(state.buffer.data(), text.size(), state.buffer.size()).get(document);
+  if (const auto code = state.parser.iterate(state.buffer.data(), state.length, state.buffer.size()).get(document)) {
+    state.error = explain(text, code);
+    return failed();
+  }
+  // The parser looks at the last character first, so a document that does not end with its bracket fails at once.
+  const char last = text[text.find_last_not_of(" \t\r\n")];
+  ondemand::value value;
+  auto code = document.get_value().get(value);
+  if (!code && !scalar && last != (first == '[' ? ']' : '}')) code = simdjson::INCOMPLETE_ARRAY_OR_OBJECT;
   if (code) {
-    state.stop(state.buffer.data() + (code == simdjson::UTF8_ERROR ? first_invalid_utf8(text) : text.size()),
-               std::string(error_text(code)));
+    state.error = explain(text, code);
     return failed();
   }
   auto* root = new (state.arena->allocate(sizeof(Node), alignof(Node))) Node();
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  const char first = text[start];
-  if (first == '[' || first == '{') {
-    ondemand::value value;
-    if (const auto error = document.get_value().get(value)) {
-      state.stop(state.buffer.data() + start, std::string(error_text(error)));
-      return failed();
-    }
-    if (!state.read(value, *root, 0)) return failed();
-    if (auto rest = document.current_location(); rest.error() == simdjson::SUCCESS) {
-      state.stop(rest.value_unsafe(), "there is more text after the end of the document");
-      return failed();
-    }
-  } else if (first == '"') {
-    std::string_view string;
-    if (const auto error = document.get_string().get(string)) {
-      state.stop(state.buffer.data() + start, std::string(error_text(error)));
-      return failed();
-    }
-    root->kind = Kind::kString;
-    root->text = string;
-  } else if (!state.read_scalar(std::string_view(state.buffer.data() + start, text.size() - start),
-                                state.buffer.data() + start, *root)) {
+  bool read = state.read(value, *root, 0);
+  if (auto rest = document.current_location(); read && rest.error() == simdjson::SUCCESS) {
+    read = state.stop(rest.value_unsafe(), "there is more text after the end of the document");
+  }
+  if (read && scalar && root->count != 1) read = state.stop(state.buffer.data(), "more than one value");
+  if (!read) {
+    if (scalar && state.error.offset > 0) --state.error.offset;  // the bracket we put before it
+    state.error.offset = std::min(state.error.offset, text.size());
     return failed();
   }
-  return root;
+  return scalar ? root->items : root;
 }
 
 std::optional<std::string_view> minify(std::string_view text, std::vector<char>& buffer) {
@@ -273,22 +307,68 @@ std::optional<std::string_view> minify(std::string_view text, std::vector<char>&
   return std::string_view(buffer.data(), length);
 }
 
+namespace {
+
 std::size_t first_invalid_utf8(std::string_view text) {
   std::size_t good = 0;
   std::size_t bad = text.size();
-  if (simdjson::validate_utf8(text.data(), text.size())) return bad;
-  while (good + 1 < bad) {  // the shortest invalid prefix, up to a cut sequence at its end
-    const std::size_t middle = good + (bad - good) / 2;
-    std::size_t start = middle;  // not inside a sequence
-    while (start > good && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) --start;
-    if (start > good && simdjson::validate_utf8(text.data() + good, start - good))
-      good = start;
-    else if (start > good)
-      bad = start;
+  while (good + 1 < bad) {  // narrows the place down to one sequence
+    std::size_t middle = good + (bad - good) / 2;
+    while (middle > good && (static_cast<unsigned char>(text[middle]) & 0xC0) == 0x80) --middle;
+    if (middle == good) break;
+    if (simdjson::validate_utf8(text.data() + good, middle - good))
+      good = middle;
     else
-      break;
+      bad = middle;
   }
   return good;
+}
+
+// Walks over brackets and strings without understanding them.
+struct Outline {
+  std::size_t end = std::string_view::npos;      // behind the outermost closing bracket
+  std::size_t control = std::string_view::npos;  // first control character inside a string
+  std::size_t open_string = std::string_view::npos;
+};
+
+Outline outline_of(std::string_view text) {
+  Outline outline;
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      const std::size_t start = i++;
+      for (; i < text.size() && text[i] != '"'; ++i) {
+        if (static_cast<unsigned char>(text[i]) < 0x20 && outline.control == std::string_view::npos)
+          outline.control = i;
+        if (text[i] == '\\') ++i;
+      }
+      if (i >= text.size()) outline.open_string = start;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if ((c == ']' || c == '}') && depth > 0 && --depth == 0) {
+      outline.end = i + 1;
+      break;
+    }
+  }
+  return outline;
+}
+
+}  // namespace
+
+ParseError explain(std::string_view text, int simdjson_code) {
+  const std::string what(error_text(simdjson_code));
+  if (simdjson_code == simdjson::UTF8_ERROR) return {first_invalid_utf8(text), what};
+  const Outline outline = outline_of(text);
+  if (simdjson_code == simdjson::UNESCAPED_CHARS && outline.control < text.size()) return {outline.control, what};
+  if (simdjson_code == simdjson::UNCLOSED_STRING && outline.open_string < text.size())
+    return {outline.open_string, what + "; is the text cut?"};
+  if (outline.end < text.size()) {
+    const std::size_t more = text.find_first_not_of(" \t\r\n", outline.end);
+    if (more != std::string_view::npos) return {more, "there is more text after the end of the document"};
+  }
+  if (simdjson_code == simdjson::INCOMPLETE_ARRAY_OR_OBJECT) return {text.size(), what + "; is the text cut?"};
+  return {text.size(), what};
 }
 
 Position position_of(std::string_view text, std::size_t offset) {

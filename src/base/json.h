@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +31,7 @@ struct Node {
 
   bool is(Kind k) const { return kind == k; }
   bool is_true() const { return kind == Kind::kBool && text == "true"; }
-  // The last field of that name (as Python decides between duplicates), or null.
+  // The field of that name, or null.
   const Node* find(std::string_view key) const;
   // The text of a string field, or nothing.
   std::optional<std::string_view> string_field(std::string_view key) const;
@@ -65,8 +64,8 @@ class Document {
   // Copies `text` (the parser needs room behind it) and builds the tree. Depth is limited to 256.
   tl::expected<const Node*, ParseError> parse(std::string_view text);
 
-  // Memory that lives as long as the tree; for nodes made by hand.
-  std::pmr::memory_resource* memory();
+  // Keys that stood twice in one object of the last text; of each the last field was taken, as Python does.
+  std::size_t duplicate_keys() const;
 
  private:
   struct State;
@@ -77,8 +76,9 @@ class Document {
 // which only grows, so that it can be used again without being cleared.
 std::optional<std::string_view> minify(std::string_view text, std::vector<char>& buffer);
 
-// Byte of the first sequence that is not UTF-8, or the size of the text.
-std::size_t first_invalid_utf8(std::string_view text);
+// Where and what an error is that the parser finds before it has a place for it: bytes that are not UTF-8, control
+// characters, a document that is cut or goes on after its end.
+ParseError explain(std::string_view text, int simdjson_code);
 
 struct Position {
   std::size_t line = 1;

@@ -154,14 +154,6 @@ std::vector<const Field*> sorted_fields(const Node& object) {
   for (std::uint32_t i = 0; i < object.count; ++i) order.push_back(&object.fields[i]);
   const auto by_key = [](const Field* a, const Field* b) { return a->key < b->key; };
   if (!std::is_sorted(order.begin(), order.end(), by_key)) std::stable_sort(order.begin(), order.end(), by_key);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (kept > 0 && order[kept - 1]->key == order[i]->key)
-      order[kept - 1] = order[i];
-    else
-      order[kept++] = order[i];
-  }
-  order.resize(kept);
   return order;
 }
 

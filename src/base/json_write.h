@@ -24,7 +24,7 @@ struct Style {
 void append_python(std::string& out, const Node& node, Style style, int level = 0);
 // Python's str(value): single quotes, None, True, False.
 void append_python_repr(std::string& out, const Node& node);
-// Fields sorted by key, of duplicates the last: the order in which sort_keys writes them.
+// Fields sorted by key: the order in which sort_keys writes them.
 std::vector<const Field*> sorted_fields(const Node& object);
 
 }  // namespace opwright::json

@@ -44,7 +44,7 @@ std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
   return total;
 }
 
-std::string human(const ImportReport& report, const IngestOptions& options, double seconds) {
+std::string human(const ImportReport& report, const IngestOptions& options, bool written, double seconds) {
   std::string text = fmt::format(
       "{}, {} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
       plural(static_cast<std::int64_t>(report.operations.size()), "operation"),
@@ -53,7 +53,7 @@ std::string human(const ImportReport& report, const IngestOptions& options, doub
                       grouped(report.known));
   if (report.forms != report.configurations)
     text += fmt::format("   ({} listed, {} spellings)", grouped(report.records), grouped(report.forms));
-  text += options.dry_run ? "   (dry run: nothing written)\n" : "\n";
+  text += written ? "\n" : options.dry_run ? "   (dry run: nothing written)\n" : "   (strict: nothing written)\n";
   if (!report.filtered.empty())
     text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), name_list(report.filtered, 8));
   if (!report.not_listed.empty()) {
@@ -73,7 +73,7 @@ std::string human(const ImportReport& report, const IngestOptions& options, doub
   text += fmt::format("{} in {:.3f} s", size_text(static_cast<std::int64_t>(report.bytes)), seconds);
   if (report.bytes > 1'000'000)
     text += fmt::format(" ({:.0f} MB/s)", static_cast<double>(report.bytes) / 1e6 / seconds);
-  return text + (options.dry_run ? "\n" : fmt::format(", store {}\n", options.store));
+  return text + (written ? fmt::format(", store {}\n", options.store) : "\n");
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
@@ -136,7 +136,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"unparsed_left", std::to_string(report.unparsed_left)},
                 {"bytes", std::to_string(report.bytes)},
                 {"seconds", fmt::format("{:.6f}", seconds)}},
-               human(report, options, seconds), env);
+               human(report, options, !options.dry_run && !refused, seconds), env);
   if (refused) {
     return fail(
         ErrorCode::kBadInput,

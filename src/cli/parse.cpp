@@ -240,7 +240,11 @@ int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {
   try {
     const auto verb =
         std::find_if(args.begin(), args.end(), [](const std::string& arg) { return !arg.starts_with('-'); });
-    if (verb != args.end() && *verb == "help") return show_help({verb + 1, args.end()}, env);
+    if (verb != args.end() && *verb == "help") {
+      std::vector<std::string> rest(verb + 1, args.end());
+      std::erase_if(rest, [](const std::string& word) { return word.starts_with('-'); });
+      return show_help(rest, env);
+    }
     // The first word is the verb unless it is the value of a global option.
     const bool after_option = verb != args.end() && verb != args.begin() &&
                               ((verb - 1)->starts_with("--store") || (verb - 1)->starts_with("--format")) &&

@@ -1,7 +1,9 @@
 #include "cli/query.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "normalize/normalize.h"
 #include "select/evaluate.h"
@@ -19,6 +21,21 @@ std::vector<std::string> known_names(const std::vector<store::OccurrenceRow>& ro
     names.erase("");
   }
   return {names.begin(), names.end()};
+}
+
+// What the indexes of the store leave to look at, by id.
+Result<std::vector<ConfigId>> candidates_of(store::Reader& reader, const select::Selector& selector) {
+  if (const std::string key = select::required_key(selector); !key.empty()) return reader.with_key(key);
+  const auto ways = select::alternatives(selector);
+  if (ways.empty()) return reader.candidates({});
+  std::vector<ConfigId> all;
+  for (const auto& terms : ways) {
+    OPWRIGHT_TRY_ASSIGN(const auto some, reader.candidates(terms));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 }  // namespace
@@ -41,12 +58,14 @@ Result<select::Selector> selector_of(const ParsedArgs& args) {
 
 Status for_each_selected(store::Reader& reader, const select::Selector& selector,
                          const std::function<Status(Selected&&)>& use) {
-  const auto terms = select::required_terms(selector);
-  OPWRIGHT_TRY_ASSIGN(const auto ids, reader.candidates(terms));
+  OPWRIGHT_TRY_ASSIGN(const auto ids, candidates_of(reader, selector));
   normalize::Normalizer normalizer;
   format::LiftNotes notes;
   const bool provenance = select::needs_provenance(selector);
   std::vector<std::string_view> models, machines;
+  std::map<std::tuple<std::int64_t, std::string_view, std::string_view, std::string_view, std::string_view>,
+           std::int64_t>
+      counts;
   std::set<std::pair<std::int64_t, std::string_view>> uncounted;  // form and trace: each stands for one call
   for (const ConfigId id : ids) {
     Selected selected;
@@ -60,11 +79,14 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
     models.clear();
     machines.clear();
     uncounted.clear();
+    counts.clear();
     for (const store::OccurrenceRow& row : selected.occurrences) {
-      if (row.count == kUncounted)
-        uncounted.emplace(row.form.value, row.trace_uid);
-      else
-        selected.calls += row.count;
+      // Copies of one trace that differ in hashes only stand side by side and count once.
+      auto& most =
+          counts
+              .try_emplace({row.form.value, row.source, row.machine, row.trace_uid, row.sweep_source_hash}, kUncounted)
+              .first->second;
+      most = std::max(most, row.count);
       if (!provenance) continue;
       models.insert(models.end(), {row.model, row.source, row.hf_model});
       machines.push_back(row.machine_label);
@@ -75,6 +97,12 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
         machines.push_back(label.substr(from, end - from));
         from = end + 1;
       }
+    }
+    for (const auto& [call, count] : counts) {
+      if (count == kUncounted)
+        uncounted.emplace(std::get<0>(call), std::get<3>(call));
+      else
+        selected.calls += count;
     }
     selected.uncounted = static_cast<std::int64_t>(uncounted.size());
     selected.calls += selected.uncounted;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
 
 #include "base/near_names.h"
@@ -26,12 +27,18 @@ constexpr std::array kFlags{
 Result<std::vector<std::string>> resolve(store::Reader& reader, const std::string& wanted) {
   OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> names, reader.operation_names());
   const std::string name = dotted(wanted);
+  const auto same = [](std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  };
   for (const std::string& full : {name, "ttnn." + name}) {
-    if (std::find(names.begin(), names.end(), full) != names.end()) return std::vector<std::string>{full};
+    for (const std::string& known : names) {
+      if (same(known, full)) return std::vector<std::string>{known};
+    }
   }
   std::vector<std::string> found;
   for (const std::string& known : names) {
-    if (short_name(known) == name) found.push_back(known);
+    if (same(short_name(known), name)) found.push_back(known);
   }
   if (!found.empty()) return found;
   const std::vector<std::string_view> in_store(names.begin(), names.end());

@@ -41,15 +41,15 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
       observed.kind = form.kind;
       observed.op = form.op;
       observed.arguments = form.text;
-      observed.config_hash = form.config_hash;
-      observed.sweep_source_hash = form.sweep_source_hash;
       observed.path = path;
-      for (const store::OccurrenceRow& row : occurrences) {
-        if (row.form == form.id)
-          observed.sightings.push_back({row.source, row.machine, row.trace_uid, row.extra, row.count});
-      }
       sink.add_bytes(form.text.size());
-      OPWRIGHT_TRY(sink.observe(observed));
+      for (const store::OccurrenceRow& row : occurrences) {  // hashes belong to an observation as a whole
+        if (row.form != form.id) continue;
+        observed.config_hash = row.config_hash;
+        observed.sweep_source_hash = row.sweep_source_hash;
+        observed.sightings.assign(1, {row.source, row.machine, row.trace_uid, row.extra, row.count});
+        OPWRIGHT_TRY(sink.observe(observed));
+      }
     }
   }
   return {};

@@ -21,6 +21,7 @@ struct LiftNotes {
   std::string unparsed_example;
   std::size_t unknown_names = 0;  // dtypes, layouts, … outside the known sets, kept as their text
   std::string unknown_example;
+  std::size_t duplicate_keys = 0;  // keys that stood twice in one object
   std::size_t values_dropped = 0;  // tensors whose element values were in the trace
 
   void unparsed_text(std::string_view text);

@@ -211,6 +211,11 @@ std::optional<Placement> read_placement(const Fields& fields, std::size_t rank) 
   };
   shape_of("distribution_shape", placement.distribution);
   shape_of("mesh_device_shape", placement.mesh);
+  if (placement.mesh.empty()) shape_of("shape", placement.mesh);  // of a mesh_device as the tracer wrote it
+  if (placement.mesh.size() != 2) {                               // on the host: what the distribution implies
+    if (placement.distribution.size() == 2) placement.mesh = placement.distribution;
+    if (placement.distribution.size() == 1) placement.mesh = {1, placement.distribution[0]};
+  }
   return placement;
 }
 

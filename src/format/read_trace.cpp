@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 using json::Kind;
 using json::Node;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kPeek = 256 * 1024;
 constexpr std::size_t kMaxDocument = 0xFFFFFF00;  // the parser counts bytes with 32 bits
 
@@ -86,7 +87,8 @@ Status read_one(const std::string& path, TraceSink& sink) {
   OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
   OPWRIGHT_TRY_ASSIGN(const std::string_view peeked, input.peek(kPeek));
   const std::string shown = path == "-" ? "standard input" : path;
-  const std::size_t first = skip_space(peeked, 0);
+  const std::size_t mark = peeked.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const std::size_t first = skip_space(peeked, mark);
   if (first == peeked.size())
     return fail(ErrorCode::kBadInput, fmt::format("{}: the file is empty; nothing to import", shown));
   const char start = peeked[first];
@@ -97,24 +99,24 @@ Status read_one(const std::string& path, TraceSink& sink) {
   sink.add_file();
   if (has(keys, "op_name")) return read_op_jsonl(input, shown, sink);
 
-  OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());
-  if (text.view().size() > kMaxDocument)
+  OPWRIGHT_TRY_ASSIGN(const Text whole, std::move(input).read_all());
+  const std::string_view text = whole.view().substr(mark);
+  if (text.size() > kMaxDocument)
     return fail(ErrorCode::kUnsupported,
                 fmt::format("{}: one JSON document of more than 4 GiB; split it by operation", shown));
-  if (has(keys, "operation_name")) return read_per_op_file(text.view(), shown, sink);
-  sink.add_bytes(text.view().size());
-  if (start == '[' || has(keys, "graph")) return read_document(text.view(), shown, sink);
-  if (has(keys, "operations") || has(keys, "content") || has(keys, "metadata"))
-    return read_master(text.view(), shown, sink);
+  if (has(keys, "operation_name")) return read_per_op_file(text, shown, sink);
+  sink.add_bytes(text.size());
+  if (start == '[' || has(keys, "graph")) return read_document(text, shown, sink);
+  if (has(keys, "operations") || has(keys, "content") || has(keys, "metadata")) return read_master(text, shown, sink);
   // The telling key may come late; the document decides.
   json::Document document;
-  const auto root = document.parse(text.view());
+  const auto root = document.parse(text);
   if (!root)
     return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", shown,
-                                                  json::describe(text.view(), root.error())));
+                                                  json::describe(text, root.error())));
   if ((*root)->find("operations") != nullptr || (*root)->find("content") != nullptr)
-    return read_master(text.view(), shown, sink);
-  if ((*root)->find("graph") != nullptr) return read_document(text.view(), shown, sink);
+    return read_master(text, shown, sink);
+  if ((*root)->find("graph") != nullptr) return read_document(text, shown, sink);
   std::string seen = "keys";
   for (std::size_t i = 0; i < keys.size() && i < 6; ++i) seen += (i == 0 ? " " : ", ") + keys[i];
   return fail(not_a_trace(shown, keys.empty() ? "an empty object" : seen));
@@ -158,7 +160,9 @@ Status read_folder(const std::string& folder, const ReadOptions& options, TraceS
   if (error) return fail(ErrorCode::kIo, fmt::format("{}: cannot list the folder: {}", folder, error.message()));
   std::sort(entries.begin(), entries.end());
   for (const fs::path& path : entries) {
-    if (fs::is_directory(path, error)) {
+    if (fs::is_symlink(path, error) && fs::is_directory(path, error)) {
+      sink.leave_out("links to folders", 1);  // they may lead back up
+    } else if (fs::is_directory(path, error)) {
       OPWRIGHT_TRY(read_folder(path.string(), options, sink));
     } else if (!may_be_trace(path)) {
       sink.leave_out("files that are no traces", 1);

@@ -15,6 +15,14 @@ void append_int(std::string& out, std::int64_t value) {
   out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
+// Names of traces go into the text as they are only where they cannot be taken for anything else.
+bool is_plain(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == ':' || c == '<' || c == '>';
+  });
+}
+
 // Named members in the order of their names behind the positional ones: the order in a file says nothing.
 void append_fields(std::string& out, const Fields& fields) {
   bool first = true;
@@ -34,10 +42,25 @@ void append_fields(std::string& out, const Fields& fields) {
   std::stable_sort(named.begin(), named.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
   for (const auto* field : named) {
     comma();
-    out += field->first;
+    append_name(out, field->first);
     out += '=';
     append_text(out, field->second);
   }
+}
+
+void append_type(std::string& out, std::string_view type) {
+  if (!type.empty()) append_name(out, type);
+}
+
+// A bare word must not look like another kind of value.
+void append_enum(std::string& out, const Enum& e) {
+  append_type(out, e.type);
+  if (!e.type.empty()) out += '.';
+  const bool bare = e.type.empty() && (!is_plain(e.name) || e.name == "none" || e.name == "true" || e.name == "false" ||
+                                       e.name == "inf" || e.name == "nan" || (e.name[0] >= '0' && e.name[0] <= '9'));
+  if (bare) out += "enum(";
+  append_name(out, e.name);
+  if (bare) out += ')';
 }
 
 void append_more(std::string& out, const Fields& more) {
@@ -69,16 +92,15 @@ void append_shard(std::string& out, std::string_view word, const ShardSpec& shar
   append_text(out, shard.shape);
   out += " on ";
   append_grid(out, shard.grid);
-  if (shard.orientation.present()) (out += ' ') += shard.orientation.name();
-  if (!shard.distribution.empty()) (out += ' ') += shard.distribution;
+  if (shard.orientation.present()) append_name(out += ' ', shard.orientation.name());
+  if (!shard.distribution.empty()) append_name(out += ' ', shard.distribution);
   append_more(out, shard.more);
 }
 
 void append_memory(std::string& out, const MemoryConfig& config) {
   out += "memory(";
-  out += config.buffer.name();
-  out += ' ';
-  out += config.layout.name();
+  append_name(out, config.buffer.name());
+  append_name(out += ' ', config.layout.name());
   if (config.shard) append_shard(out, "shard", *config.shard);
   if (config.nd_shard) append_shard(out, "nd_shard", *config.nd_shard);
   append_more(out, config.more);
@@ -86,8 +108,8 @@ void append_memory(std::string& out, const MemoryConfig& config) {
 }
 
 void append_tensor(std::string& out, const TensorSpec& spec) {
-  out += spec.type.empty() ? std::string_view("tensor(") : std::string_view(spec.type);
-  if (!spec.type.empty()) out += '(';
+  append_name(out, spec.type.empty() ? std::string_view("tensor") : std::string_view(spec.type));
+  out += '(';
   if (spec.has_shape)
     append_text(out, spec.shape);
   else
@@ -95,7 +117,7 @@ void append_tensor(std::string& out, const TensorSpec& spec) {
   for (const std::string_view name : {spec.dtype.present() ? spec.dtype.name() : std::string_view(),
                                       spec.layout.present() ? spec.layout.name() : std::string_view(),
                                       spec.storage.present() ? spec.storage.name() : std::string_view()}) {
-    if (!name.empty()) (out += ' ') += name;
+    if (!name.empty()) append_name(out += ' ', name);
   }
   if (spec.memory) append_memory(out += ' ', *spec.memory);
   if (spec.tile) append_text(out += " tile ", *spec.tile);
@@ -104,7 +126,13 @@ void append_tensor(std::string& out, const TensorSpec& spec) {
     out += " placed [";
     for (std::size_t i = 0; i < spec.placement->dims.size(); ++i) {
       if (i > 0) out += ',';
-      out += spec.placement->dims[i];
+      const std::string& dim = spec.placement->dims[i];  // Shard(2), Replicate
+      const bool shard =
+          dim.starts_with("Shard(") && dim.ends_with(')') && is_plain(std::string_view(dim).substr(6, dim.size() - 7));
+      if (shard)
+        out += dim;
+      else
+        append_name(out, dim);
     }
     append_text(out += "] over ", spec.placement->distribution);
     append_text(out += " of mesh ", spec.placement->mesh);
@@ -114,6 +142,13 @@ void append_tensor(std::string& out, const TensorSpec& spec) {
 }
 
 }  // namespace
+
+void append_name(std::string& out, std::string_view name) {
+  if (is_plain(name))
+    out += name;
+  else
+    json::append_quoted(out, name);
+}
 
 Value Value::dict(Fields entries) { return Value(std::make_shared<const Dict>(Dict{std::move(entries)})); }
 Value Value::structure(std::string type, Fields fields) {
@@ -156,10 +191,7 @@ void append_text(std::string& out, const Value& value) {
                             json::append_float(out, d);
                         },
                         [&](const std::string& s) { json::append_quoted(out, s); },
-                        [&](const Enum& e) {
-                          if (!e.type.empty()) (out += e.type) += '.';
-                          out += e.name;
-                        },
+                        [&](const Enum& e) { append_enum(out, e); },
                         [&](const List& list) {
                           out += '[';
                           for (std::size_t i = 0; i < list.size(); ++i) {
@@ -183,14 +215,14 @@ void append_text(std::string& out, const Value& value) {
                           out += '}';
                         },
                         [&](const std::shared_ptr<const Struct>& s) {
-                          out += s->type;
+                          append_type(out, s->type);
                           out += '(';
                           append_fields(out, s->fields);
                           out += ')';
                         },
                         [&](const Opaque& o) {
                           out += "opaque(";
-                          out += o.type;
+                          append_type(out, o.type);
                           out += ',';
                           json::append_quoted(out, o.text);
                           out += ')';

@@ -94,6 +94,8 @@ struct Struct {
 //   memory(L1 HEIGHT_SHARDED shard [224,32] on (0,0)-(7,6) ROW_MAJOR)
 //   tensor([1,1,12544,32] BFLOAT8_B TILE DEVICE memory(DRAM INTERLEAVED))
 std::string to_text(const Value& value);
+// A name as it stands in such a text: quoted where it has other than letters, digits and _ . : < >
+void append_name(std::string& out, std::string_view name);
 void append_text(std::string& out, const Value& value);
 void append_text(std::string& out, const Shape& shape);
 std::string to_text(const Shape& shape);

@@ -23,12 +23,14 @@ Convention convention_of(FormKind kind) {
 }
 
 void append_canonical(std::string& text, const OpConfig& config) {
-  text += fmt::format("{}:{}:{}(", kKeyVersion, name_of(config.convention), config.op);
+  text += fmt::format("{}:{}:", kKeyVersion, name_of(config.convention));
+  append_name(text, config.op);
+  text += '(';
   bool first = true;
   for (const Argument& argument : config.args) {
     if (!first) text += ',';
     first = false;
-    text += argument.name;
+    append_name(text, argument.name);
     text += '=';
     append_text(text, argument.value);
   }
@@ -57,6 +59,7 @@ Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::
                                        format::LiftNotes& notes) {
   const auto root = document_.parse(arguments);
   if (!root) return fail(ErrorCode::kBadInput, json::describe(arguments, root.error()));
+  notes.duplicate_keys += document_.duplicate_keys();
   OPWRIGHT_TRY_ASSIGN(auto lifted, format::lift_arguments(kind, **root, notes));
 
   OpConfig config;

@@ -215,7 +215,7 @@ class Parser {
       at_ += word.size();
     }
     const auto field = std::find_if(fields().begin(), fields().end(),
-                                     [&](const FieldInfo& info) { return equals_folded(word, info.name); });
+                                    [&](const FieldInfo& info) { return equals_folded(word, info.name); });
     if (field == fields().end()) {
       std::vector<std::string_view> known;
       for (const FieldInfo& info : fields()) {

@@ -307,4 +307,66 @@ std::vector<Term> required_terms(const Selector& selector) {
   return {};
 }
 
+std::vector<std::vector<Term>> alternatives(const Selector& selector) {
+  constexpr std::size_t kMost = 16;  // more ways than this are not worth their lookups
+  std::vector<std::vector<Term>> ways;
+  switch (selector.kind) {
+    case Selector::Kind::kEverything:
+    case Selector::Kind::kNot:
+      return {};
+    case Selector::Kind::kPredicate: {
+      if (selector.predicate.relation != Relation::kIn) {
+        ways.push_back(predicate_terms(selector.predicate));
+      } else {
+        for (const Operand& operand : selector.predicate.operands) {
+          Predicate one = selector.predicate;
+          one.relation = Relation::kEqual;
+          one.operands = {operand};
+          ways.push_back(predicate_terms(one));
+        }
+      }
+      break;
+    }
+    case Selector::Kind::kOr:
+      for (const Selector& part : selector.parts) {
+        const auto more = alternatives(part);
+        if (more.empty()) return {};
+        ways.insert(ways.end(), more.begin(), more.end());
+      }
+      break;
+    case Selector::Kind::kAnd:
+      ways.emplace_back();
+      for (const Selector& part : selector.parts) {
+        auto more = alternatives(part);
+        if (ways.size() * more.size() > kMost) more = {required_terms(part)};
+        if (more.empty()) continue;
+        std::vector<std::vector<Term>> product;
+        for (const auto& way : ways) {
+          for (const auto& other : more) {
+            product.push_back(way);
+            product.back().insert(product.back().end(), other.begin(), other.end());
+          }
+        }
+        ways = std::move(product);
+      }
+      break;
+  }
+  const bool open = std::any_of(ways.begin(), ways.end(), [](const auto& way) { return way.empty(); });
+  if (open) return {};
+  for (auto& way : ways) way = sorted_unique(std::move(way));
+  return ways;
+}
+
+std::string required_key(const Selector& selector) {
+  if (selector.kind == Selector::Kind::kPredicate && selector.predicate.field == Field::kKey &&
+      selector.predicate.relation == Relation::kEqual) {
+    return std::get<std::string>(selector.predicate.operands.at(0));
+  }
+  if (selector.kind != Selector::Kind::kAnd) return "";
+  for (const Selector& part : selector.parts) {
+    if (std::string key = required_key(part); !key.empty()) return key;
+  }
+  return "";
+}
+
 }  // namespace opwright::select

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/op_config.h"
@@ -27,5 +28,12 @@ inline constexpr std::size_t kLongestKey = 64;
 
 // Terms that every match has, sorted; empty when the selector cannot narrow.
 std::vector<Term> required_terms(const Selector& selector);
+
+// The ways a configuration can match: each is a set of terms, and every match has all terms of at least one set.
+// None: the index cannot narrow this selector down. (required_terms is the part that all ways share.)
+std::vector<std::vector<Term>> alternatives(const Selector& selector);
+
+// Hex digits that the key of every match begins with; "" when the selector does not say.
+std::string required_key(const Selector& selector);
 
 }  // namespace opwright::select

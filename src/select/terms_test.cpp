@@ -117,6 +117,17 @@ TEST(Terms, ASelectorRequiresWhatItsAndsSay) {
   }
 }
 
+TEST(Terms, AlternativesAreTheWaysThroughOrAndIn) {
+  const auto ways = [](std::string_view text) { return alternatives(*parse_selector(text)); };
+  EXPECT_EQ(ways("op=add or op=mul").size(), 2u);
+  EXPECT_EQ(ways("op in (add, mul, sub)").size(), 3u);
+  EXPECT_EQ(ways("(op=add or op=mul) and dtype in (uint8, int32)").size(), 4u);
+  EXPECT_EQ(ways("op=add and dim[0]>1"), (std::vector<std::vector<Term>>{required("op=add")}));
+  for (const std::string_view text : {"", "not op=add", "op=add or dim[0]>1", "dim[0]>1"}) EXPECT_TRUE(ways(text).empty()) << text;
+  EXPECT_EQ(required_key(*parse_selector("op=add and key=1aa2")), "1aa2");
+  EXPECT_EQ(required_key(*parse_selector("op=add or key=1aa2")), "");
+}
+
 // The law of a pre-filter: what matches is never excluded.
 TEST(Terms, EveryMatchHasAllRequiredTerms) {
   RandomConfigs configs(4);
@@ -137,10 +148,14 @@ TEST(Terms, EveryMatchHasAllRequiredTerms) {
     const auto selector = parse_selector(text);
     ASSERT_TRUE(selector) << text;
     const auto wanted = required_terms(*selector);
+    const auto ways = alternatives(*selector);
     ASSERT_TRUE(std::is_sorted(wanted.begin(), wanted.end()));
-    if (wanted.empty()) continue;
+    if (wanted.empty() && ways.empty()) continue;
     for (const Known& one : known) {
-      const bool possible = std::includes(one.terms.begin(), one.terms.end(), wanted.begin(), wanted.end());
+      const auto has = [&](const std::vector<Term>& terms) {
+        return std::includes(one.terms.begin(), one.terms.end(), terms.begin(), terms.end());
+      };
+      const bool possible = has(wanted) && (ways.empty() || std::any_of(ways.begin(), ways.end(), has));
       const bool match = matches(*selector, Subject{one.config});
       std::string arguments;
       if (match && !possible)

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <tuple>
 
@@ -31,14 +30,11 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms) {
   Reader reader(std::move(database));
   Database& db = reader.database_;
   OPWRIGHT_TRY(db.execute("PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456; BEGIN"));
-  OPWRIGHT_TRY_ASSIGN(reader.find_configuration_,
-                      db.prepare("SELECT o.name, c.convention, c.key FROM configuration c JOIN operation o ON o.id = "
-                                 "c.operation_id WHERE c.id = ?"));
-  OPWRIGHT_TRY_ASSIGN(reader.find_forms_, db.prepare("SELECT id, kind, op, config_hash, sweep_source_hash, pack_id, "
-                                                     "slot FROM form WHERE configuration_id = ? ORDER BY fingerprint"));
-  OPWRIGHT_TRY_ASSIGN(
-      reader.find_occurrences_,
-      db.prepare("SELECT source_id, machine_id, trace_id, count, extra FROM occurrence WHERE form_id = ?"));
+  OPWRIGHT_TRY_ASSIGN(reader.find_forms_, db.prepare("SELECT id, kind, op, pack_id, slot FROM form"
+                                                     " WHERE configuration_id = ? ORDER BY fingerprint"));
+  OPWRIGHT_TRY_ASSIGN(reader.find_occurrences_,
+                      db.prepare("SELECT source_id, machine_id, trace_id, count, extra, sweep_source_hash, config_hash "
+                                 "FROM occurrence WHERE form_id = ?"));
   OPWRIGHT_TRY(reader.load_names());
   OPWRIGHT_TRY_ASSIGN(reader.find_posting_,
                       db.prepare("SELECT first, steps FROM posting WHERE term = ? ORDER BY first"));
@@ -52,20 +48,16 @@ Result<Totals> Reader::totals() {
       Statement statement,
       database_.prepare(
           "SELECT (SELECT count(*) FROM operation), (SELECT count(*) FROM configuration), (SELECT count(*) FROM form),"
-          " (SELECT coalesce(sum(count), 0) FROM occurrence), (SELECT count(*) FROM (SELECT DISTINCT form_id, trace_id "
-          "FROM occurrence WHERE count IS NULL)),"
-          " (SELECT count(*) FROM source WHERE id > 0), (SELECT count(*) FROM machine WHERE id > 0), (SELECT count(*) "
-          "FROM trace)"));
+          " (SELECT count(*) FROM source WHERE id > 0), (SELECT count(*) FROM machine WHERE id > 0),"
+          " (SELECT count(*) FROM trace)"));
   OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
   if (row) {
     totals = {statement.integer(0),
               statement.integer(1),
               statement.integer(2),
-              statement.integer(3) + statement.integer(4),
+              statement.integer(3),
               statement.integer(4),
               statement.integer(5),
-              statement.integer(6),
-              statement.integer(7),
               0,
               kSchemaVersion};
   }
@@ -92,11 +84,11 @@ Result<std::vector<OperationRow>> Reader::operations() {
   OPWRIGHT_TRY_ASSIGN(
       Statement statement,
       database_.prepare(
-          "SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0), count(DISTINCT iif(x.count IS NULL, "
-          "x.form_id || ':' || x.trace_id, NULL)),"
+          "SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0),"
+          " count(DISTINCT iif(x.count IS NULL, x.form_id || ':' || x.trace_id, NULL)),"
           " count(DISTINCT nullif(x.source_id, 0)) FROM operation o JOIN configuration c ON c.operation_id = o.id"
-          " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN occurrence x ON x.form_id = f.id GROUP BY o.id "
-          "ORDER BY 2 DESC, 1"));
+          " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN counted x ON x.form_id = f.id"
+          " GROUP BY o.id ORDER BY 2 DESC, 1"));
   std::vector<OperationRow> rows;
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
@@ -156,16 +148,24 @@ Result<std::vector<ConfigId>> Reader::candidates(std::span<const std::uint64_t> 
   return ids;
 }
 
-Result<ConfigRow> Reader::configuration(ConfigId id) {
-  find_configuration_.bind(1, id.value);
-  OPWRIGHT_TRY_ASSIGN(const bool found, find_configuration_.step());
-  if (!found) return fail(ErrorCode::kNotFound, fmt::format("{}: no configuration {}", database_.path(), id.value));
-  ConfigRow row{
-      id, std::string(find_configuration_.text(0)), static_cast<Convention>(find_configuration_.integer(1)), {}};
-  const std::string_view key = find_configuration_.blob(2);
-  std::memcpy(row.key.data(), key.data(), std::min(key.size(), row.key.size()));
-  find_configuration_.reset();
-  return row;
+Result<std::vector<ConfigId>> Reader::with_key(std::string_view hex) {
+  std::string low(hex), high(hex);
+  low.resize(64, '0');
+  high.resize(64, 'f');
+  Sha256 from, to;
+  std::vector<ConfigId> ids;
+  if (!from_hex(low, from) || !from_hex(high, to)) return ids;
+  const auto bytes = [](const Sha256& key) {
+    return std::string_view(reinterpret_cast<const char*>(key.data()), key.size());
+  };
+  OPWRIGHT_TRY_ASSIGN(Statement statement,
+                      database_.prepare("SELECT id FROM configuration WHERE key BETWEEN ? AND ? ORDER BY id"));
+  statement.bind_blob(1, bytes(from)).bind_blob(2, bytes(to));
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
+    if (!row) return ids;
+    ids.push_back({statement.integer(0)});
+  }
 }
 
 Result<const Unpacked*> Reader::opened_pack(std::int64_t id) {
@@ -192,10 +192,8 @@ Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
     row.configuration = id;
     row.kind = static_cast<FormKind>(find_forms_.integer(1));
     row.op = find_forms_.text(2);
-    row.config_hash = find_forms_.text(3);
-    row.sweep_source_hash = find_forms_.text(4);
-    const auto slot = static_cast<std::size_t>(find_forms_.integer(6));
-    OPWRIGHT_TRY_ASSIGN(const Unpacked* pack, opened_pack(find_forms_.integer(5)));
+    const auto slot = static_cast<std::size_t>(find_forms_.integer(4));
+    OPWRIGHT_TRY_ASSIGN(const Unpacked* pack, opened_pack(find_forms_.integer(3)));
     if (slot >= pack->size())
       return fail(ErrorCode::kBadInput, fmt::format("{}: form {} points outside its pack; the store is damaged",
                                                     database_.path(), row.id.value));
@@ -246,11 +244,14 @@ Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow
       row.trace_uid = traces_[s.integer(2)].trace_uid;
       row.count = s.is_null(3) ? kUncounted : s.integer(3);
       row.extra = s.text(4);
+      row.sweep_source_hash = s.text(5);
+      row.config_hash = s.text(6);
       rows.push_back(std::move(row));
     }
     std::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
               [](const OccurrenceRow& a, const OccurrenceRow& b) {
-                return std::tie(a.source, a.machine, a.trace_uid) < std::tie(b.source, b.machine, b.trace_uid);
+                return std::tie(a.source, a.machine, a.trace_uid, a.sweep_source_hash, a.config_hash) <
+                       std::tie(b.source, b.machine, b.trace_uid, b.sweep_source_hash, b.config_hash);
               });
   }
   return rows;

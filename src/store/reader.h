@@ -26,19 +26,11 @@ struct OperationRow {
   std::int64_t sources = 0;
 };
 
-struct ConfigRow {
-  ConfigId id;
-  std::string op;
-  Convention convention = Convention::kPython;
-  ConfigKey key{};
-};
-
 struct FormRow {
   FormId id;
   ConfigId configuration;
   FormKind kind = FormKind::kEra2;
   std::string op;
-  std::string config_hash, sweep_source_hash;
   std::string text;
 };
 
@@ -47,6 +39,7 @@ struct OccurrenceRow {
   std::string source, model, hf_model;
   std::string machine, machine_label;
   std::string trace_uid;
+  std::string sweep_source_hash, config_hash;  // "" none
   std::string extra;
   std::int64_t count = kUncounted;
 };
@@ -56,8 +49,7 @@ struct TraceRow {
 };
 
 struct Totals {
-  std::int64_t operations = 0, configurations = 0, forms = 0, calls = 0, uncounted = 0, sources = 0, machines = 0,
-               traces = 0, bytes = 0;
+  std::int64_t operations = 0, configurations = 0, forms = 0, sources = 0, machines = 0, traces = 0, bytes = 0;
   int schema = 0;
 };
 
@@ -72,7 +64,8 @@ class Reader {
   Result<std::vector<std::string>> operation_names();
   // Configurations that have all `terms`, by id; all of them when there are none.
   Result<std::vector<ConfigId>> candidates(std::span<const std::uint64_t> terms);
-  Result<ConfigRow> configuration(ConfigId id);
+  // Configurations whose key begins with these hex digits.
+  Result<std::vector<ConfigId>> with_key(std::string_view hex);
   // Ordered by fingerprint, so that the first one does not depend on who was imported first.
   Result<std::vector<FormRow>> forms(ConfigId id);
   // Of these forms, in their order.
@@ -90,7 +83,7 @@ class Reader {
   Result<std::vector<std::pair<std::string, std::int64_t>>> pairs(std::string_view sql);
 
   Database database_;
-  Statement find_configuration_, find_forms_, find_occurrences_, find_posting_, find_pack_;
+  Statement find_forms_, find_occurrences_, find_posting_, find_pack_;
   std::map<std::int64_t, Unpacked> packs_;                                       // a few, last used
   std::unordered_map<std::int64_t, OccurrenceRow> sources_, machines_, traces_;  // the columns of one table each
 };

@@ -27,16 +27,15 @@ CREATE TABLE pack (                                  -- argument texts of up to 
 );
 CREATE TABLE form (                                  -- a way some trace spelled a configuration, kept to the letter
   id INTEGER PRIMARY KEY,
-  fingerprint BLOB NOT NULL UNIQUE,                  -- XXH3-128 of kind, op, text and foreign hashes
+  fingerprint BLOB NOT NULL UNIQUE,                  -- XXH3-128 of kind, op and text
   configuration_id INTEGER NOT NULL REFERENCES configuration(id),
   kind INTEGER NOT NULL,
   op TEXT NOT NULL,                                  -- as spelled: ttnn::add
-  config_hash TEXT,                                  -- as the file had it
-  sweep_source_hash TEXT,
   pack_id INTEGER NOT NULL REFERENCES pack(id),
   slot INTEGER NOT NULL,
   unparsed INTEGER NOT NULL,                         -- texts inside that no grammar reads
-  unknown_names INTEGER NOT NULL                     -- dtypes, layouts, … outside the known sets
+  unknown_names INTEGER NOT NULL,                    -- dtypes, layouts, … outside the known sets
+  duplicate_keys INTEGER NOT NULL                    -- keys that stood twice in an object; the last one counts
 );
 CREATE INDEX form_by_configuration ON form(configuration_id);
 CREATE TABLE source (                                -- the test or script that ran; id 0: not known
@@ -62,10 +61,16 @@ CREATE TABLE occurrence (
   source_id INTEGER NOT NULL REFERENCES source(id),
   machine_id INTEGER NOT NULL REFERENCES machine(id),
   trace_id INTEGER NOT NULL REFERENCES trace(id),
+  sweep_source_hash TEXT NOT NULL,                   -- of a trace of a sweep, else ''
+  config_hash TEXT NOT NULL,                         -- as a file had it, else ''; copies of one trace with other hashes
+                                                     -- are rows of their own, and count once
   count INTEGER,                                     -- calls; NULL: the trace does not say
   extra TEXT,                                        -- other fields of the execution, JSON
-  PRIMARY KEY (form_id, source_id, machine_id, trace_id)
+  PRIMARY KEY (form_id, source_id, machine_id, trace_id, sweep_source_hash, config_hash)
 ) WITHOUT ROWID;
+CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
+  SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count
+  FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
 CREATE TABLE posting (                               -- inverted index: narrows a selector, decides nothing
   term INTEGER NOT NULL,
   first INTEGER NOT NULL,                            -- the first configuration of this piece of the list

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 namespace opwright::store {
 namespace {
@@ -109,6 +110,32 @@ Result<Database> Database::open(const std::string& path, Mode mode, int wait_ms)
   if (code != SQLITE_OK) return fail(error_of(handle, path, code));
   sqlite3_busy_timeout(handle, wait_ms);
   sqlite3_extended_result_codes(handle, 1);
+  if (mode == Mode::kRead && needs_unlocked_reading(handle, path)) return open_immutable(path);
+  return database;
+}
+
+// A reader of a WAL store writes a side file. Where it may not, the file is read as it lies, which is right as long as
+// nobody can be writing it and its log is empty.
+bool Database::needs_unlocked_reading(sqlite3* handle, const std::string& path) {
+  const int code = sqlite3_exec(handle, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr) & 0xff;
+  if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) return false;
+  struct stat log{};
+  return stat((path + "-wal").c_str(), &log) != 0 || log.st_size == 0;
+}
+
+Result<Database> Database::open_immutable(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '?' || c == '#' || c == '%')
+      uri += fmt::format("%{:02x}", static_cast<unsigned>(c));
+    else
+      uri += c;
+  }
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2((uri + "?immutable=1").c_str(), &handle,
+                                   SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
+  Database database(handle, path);
+  if (code != SQLITE_OK) return fail(error_of(handle, path, code));
   return database;
 }
 

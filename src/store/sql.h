@@ -66,6 +66,8 @@ class Database {
   std::int64_t changes() const;
 
  private:
+  static bool needs_unlocked_reading(sqlite3* handle, const std::string& path);
+  static Result<Database> open_immutable(const std::string& path);
   Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
   sqlite3* handle_ = nullptr;
   std::string path_;

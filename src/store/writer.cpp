@@ -147,18 +147,20 @@ Status Writer::prepare() {
   OPWRIGHT_TRY(make(statements_.add_configuration,
                     "INSERT INTO configuration(id, operation_id, convention, key) VALUES (?, ?, ?, ?)"));
   OPWRIGHT_TRY(make(statements_.add_pack, "INSERT INTO pack(data) VALUES (?) RETURNING id"));
-  OPWRIGHT_TRY(make(statements_.add_form,
-                    "INSERT INTO form(id, fingerprint, configuration_id, kind, op, config_hash, sweep_source_hash, "
-                    "pack_id, slot, unparsed, unknown_names)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  OPWRIGHT_TRY(
+      make(statements_.add_form,
+           "INSERT INTO form(id, fingerprint, configuration_id, kind, op, pack_id, slot, unparsed, unknown_names,"
+           " duplicate_keys) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   OPWRIGHT_TRY(make(statements_.add_posting, "INSERT INTO posting(term, first, steps) VALUES (?, ?, ?)"));
   OPWRIGHT_TRY(
       make(statements_.add_occurrence,
-           "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, count, extra) VALUES (?, ?, ?, ?, ?, ?)"
-           " ON CONFLICT DO UPDATE SET count = max(coalesce(count, excluded.count), coalesce(excluded.count, count)),"
+           "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, sweep_source_hash, config_hash, count,"
+           " extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+           " ON CONFLICT DO UPDATE SET"
+           " count = max(coalesce(count, excluded.count), coalesce(excluded.count, count)),"
            " extra = nullif(max(coalesce(extra, ''), coalesce(excluded.extra, '')), '')"
-           " WHERE coalesce(excluded.count, -1) > coalesce(count, -1) OR coalesce(excluded.extra, '') > "
-           "coalesce(extra, '')"));
+           " WHERE coalesce(excluded.count, -1) > coalesce(count, -1)"
+           " OR coalesce(excluded.extra, '') > coalesce(extra, '')"));
   OPWRIGHT_TRY(make(statements_.find_operation, "SELECT id FROM operation WHERE name = ?"));
   OPWRIGHT_TRY(make(statements_.add_operation, "INSERT INTO operation(name) VALUES (?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.find_source, "SELECT id FROM source WHERE text = ?"));
@@ -198,12 +200,11 @@ Status Writer::write(const Batch& batch) {
           .bind(3, form.configuration.value)
           .bind(4, static_cast<int>(form.kind))
           .bind(5, form.op);
-      bind_optional(statements_.add_form, 6, form.config_hash);
-      bind_optional(statements_.add_form, 7, form.sweep_source_hash);
-      statements_.add_form.bind(8, pack_id)
-          .bind(9, static_cast<std::int64_t>(i - from))
-          .bind(10, form.unparsed)
-          .bind(11, form.unknown_names);
+      statements_.add_form.bind(6, pack_id)
+          .bind(7, static_cast<std::int64_t>(i - from))
+          .bind(8, form.unparsed)
+          .bind(9, form.unknown_names)
+          .bind(10, form.duplicate_keys);
       OPWRIGHT_TRY(statements_.add_form.run());
     }
   }
@@ -241,11 +242,12 @@ Status Writer::add_occurrences(const std::vector<NewOccurrence>& occurrences) {
         .bind(2, row.source.value)
         .bind(3, row.machine.value)
         .bind(4, row.trace.value);
+    statements_.add_occurrence.bind(5, row.sweep_source_hash).bind(6, row.config_hash);
     if (row.count == kUncounted)
-      statements_.add_occurrence.bind_null(5);
+      statements_.add_occurrence.bind_null(7);
     else
-      statements_.add_occurrence.bind(5, row.count);
-    bind_optional(statements_.add_occurrence, 6, row.extra);
+      statements_.add_occurrence.bind(7, row.count);
+    bind_optional(statements_.add_occurrence, 8, row.extra);
     OPWRIGHT_TRY(statements_.add_occurrence.run());
   }
   return {};
@@ -325,7 +327,8 @@ Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms)
   Lookup lookup(std::move(database));
   OPWRIGHT_TRY_ASSIGN(
       lookup.find_form_,
-      lookup.database_.prepare("SELECT id, configuration_id, unparsed, unknown_names FROM form WHERE fingerprint = ?"));
+      lookup.database_.prepare(
+          "SELECT id, configuration_id, unparsed, unknown_names, duplicate_keys FROM form WHERE fingerprint = ?"));
   OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_,
                       lookup.database_.prepare("SELECT id FROM configuration WHERE key = ?"));
   OPWRIGHT_TRY(lookup.database_.execute("BEGIN"));
@@ -337,7 +340,11 @@ Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& hash) {
   find_form_.bind_blob(1, fingerprint.view());
   OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
   if (!row) return std::nullopt;
-  const Form form{{find_form_.integer(0)}, {find_form_.integer(1)}, find_form_.integer(2), find_form_.integer(3)};
+  const Form form{{find_form_.integer(0)},
+                  {find_form_.integer(1)},
+                  find_form_.integer(2),
+                  find_form_.integer(3),
+                  find_form_.integer(4)};
   find_form_.reset();
   return form;
 }

@@ -30,12 +30,11 @@ struct NewForm {
   ConfigId configuration;
   Hash128 fingerprint;
   FormKind kind;
-  std::int64_t unparsed;       // texts inside that no grammar reads
-  std::int64_t unknown_names;  // dtypes, layouts, … outside the known sets
+  std::int64_t unparsed;        // texts inside that no grammar reads
+  std::int64_t unknown_names;   // dtypes, layouts, … outside the known sets
+  std::int64_t duplicate_keys;  // keys that stood twice in an object
   std::string op;
   std::string text;
-  std::string config_hash;
-  std::string sweep_source_hash;
 };
 
 struct Posting {
@@ -48,8 +47,9 @@ struct NewOccurrence {
   SourceId source;
   MachineId machine;
   TraceId trace;
-  std::int64_t count;  // kUncounted: not known
-  std::string extra;
+  std::string_view sweep_source_hash, config_hash;  // "" none
+  std::int64_t count;                               // kUncounted: not known
+  std::string_view extra;
 };
 
 struct Batch {
@@ -118,6 +118,7 @@ class Lookup {
     ConfigId configuration;
     std::int64_t unparsed;
     std::int64_t unknown_names;
+    std::int64_t duplicate_keys;
   };
   Result<std::optional<Form>> form(const Hash128& fingerprint);
   Result<std::optional<ConfigId>> configuration(const ConfigKey& key);

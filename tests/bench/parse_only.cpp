@@ -2,7 +2,8 @@
 //
 //   parse_only FILE_OR_FOLDER…       prints "SECONDS MEGABYTES_PER_SECOND BYTES"
 //
-// Files that end in .jsonl are read line by line. The files are read before the clock starts; the median of 5 walks counts.
+// Files that end in .jsonl are read line by line. The files are read before the clock starts; the median of 5 walks
+// counts.
 #include <simdjson.h>
 
 #include <algorithm>
@@ -33,8 +34,10 @@ std::uint64_t walk(ondemand::value value) {
     case '[':
       for (auto element : value.get_array()) sum += walk(element.value());
       return sum;
-    case '"': return std::string_view(value.get_string()).size();
-    default: return token.size();
+    case '"':
+      return std::string_view(value.get_string()).size();
+    default:
+      return token.size();
   }
 }
 
@@ -54,7 +57,8 @@ std::uint64_t walk(ondemand::parser& parser, const File& file) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     if (end > begin) {
       // Behind a line there is the next one, or the padding of the file.
-      const simdjson::padded_string_view line(text.data() + begin, end - begin, text.size() - begin + simdjson::SIMDJSON_PADDING);
+      const simdjson::padded_string_view line(text.data() + begin, end - begin,
+                                              text.size() - begin + simdjson::SIMDJSON_PADDING);
       auto document = parser.iterate(line);
       sum += walk(document.get_value().value());
     }

@@ -17,7 +17,9 @@ bool same(const json::Node& a, const json::Node& b) {
   if (a.kind != json::Kind::kNumber && a.text != b.text) return false;
   for (std::uint32_t i = 0; i < a.count; ++i) {
     if (a.kind == json::Kind::kArray && !same(a.items[i], b.items[i])) return false;
-    if (a.kind == json::Kind::kObject && (a.fields[i].key != b.fields[i].key || !same(a.fields[i].value, b.fields[i].value))) return false;
+    if (a.kind == json::Kind::kObject &&
+        (a.fields[i].key != b.fields[i].key || !same(a.fields[i].value, b.fields[i].value)))
+      return false;
   }
   return true;
 }
@@ -46,6 +48,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(again.has_value(), "what is written can be read", written);
   require(same(**root, **again), "what is written is read as the same", written);
   require(python(**again, {}) == written, "writing is stable", written);
+
+  const auto inside = second.parse("[" + std::string(text) + "]");
+  require(inside || inside.error().what.find("nested") != std::string::npos, "a document is also an element", text);
+  require(!inside || ((*inside)->count == 1 && same(**root, (*inside)->items[0])), "a document is one value", text);
 
   const std::string indented = python(**root, {.indent = 2});
   const auto from_indented = second.parse(indented);

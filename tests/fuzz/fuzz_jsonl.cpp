@@ -24,7 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text = opwright::fuzz::text_of(data, size);
   const std::vector<std::string> whole = lines_of(text);
   const std::size_t cut = text.find('\n', size / 2);
-  if (cut == std::string_view::npos || opwright::fuzz::is_packed(text) || opwright::fuzz::is_packed(text.substr(cut + 1))) return 0;
+  if (cut == std::string_view::npos || opwright::fuzz::is_packed(text) ||
+      opwright::fuzz::is_packed(text.substr(cut + 1)))
+    return 0;
   std::vector<std::string> parts = lines_of(text.substr(0, cut + 1));
   const std::vector<std::string> rest = lines_of(text.substr(cut + 1));
   parts.insert(parts.end(), rest.begin(), rest.end());

@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (line == std::string_view::npos) return 0;
   opwright::fuzz::Checker checker;
   const auto key = checker.check(kind, text.substr(0, line), text.substr(line + 1));
-  opwright::fuzz::require(key == checker.check(kind, text.substr(0, line), text.substr(line + 1)), "the same twice is the same");
+  opwright::fuzz::require(key == checker.check(kind, text.substr(0, line), text.substr(line + 1)),
+                          "the same twice is the same");
   return 0;
 }

@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   opwright::fuzz::Recorder second(size);
   const auto status = opwright::format::read_per_op_file(text, "1_ttnn_add_20260101_000000_000000.json", first);
   opwright::fuzz::require_sound(status);
-  require(status.has_value() == opwright::format::read_per_op_file(text, "1_ttnn_add_20260101_000000_000000.json", second).has_value(),
+  require(status.has_value() ==
+              opwright::format::read_per_op_file(text, "1_ttnn_add_20260101_000000_000000.json", second).has_value(),
           "reading again gives the same");
   opwright::fuzz::require_same(first, second, "reading again gives the same");
 
@@ -25,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   opwright::format::ConvertedRecord converted;
   if (!opwright::format::convert_record(**record, nullptr, converted).empty()) return 0;
   const auto arguments = converted_document.parse(converted.arguments);
-  require(arguments.has_value() && (*arguments)->is(opwright::json::Kind::kObject), "a record becomes a JSON object", converted.arguments);
+  require(arguments.has_value() && (*arguments)->is(opwright::json::Kind::kObject), "a record becomes a JSON object",
+          converted.arguments);
   std::string as_it_is;
   std::string sorted;
   opwright::json::append_python(as_it_is, **arguments, {});

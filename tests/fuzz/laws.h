@@ -30,7 +30,9 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-inline bool is_packed(std::string_view text) { return text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd"); }
+inline bool is_packed(std::string_view text) {
+  return text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd");
+}
 
 // One text normalized twice, with and without its white space: one configuration, whose text stands on one line.
 class Checker {
@@ -44,7 +46,8 @@ class Checker {
       return "";
     }
     const std::string canonical = normalize::canonical_text(*config);
-    require(canonical.find_first_of(std::string_view("\n\r\0", 3)) == std::string::npos, "a canonical text is one line", canonical);
+    require(canonical.find_first_of(std::string_view("\n\r\0", 3)) == std::string::npos, "a canonical text is one line",
+            canonical);
     require(normalize::key_of(canonical) == config->key, "the key is that of the canonical text", canonical);
     require(notes.unparsed == 0 || !notes.unparsed_example.empty(), "an unparsed text is shown", canonical);
     require(notes.unknown_names == 0 || !notes.unknown_example.empty(), "an unknown name is shown", canonical);
@@ -70,7 +73,8 @@ class Checker {
     format::LiftNotes notes;
     const auto other = other_.normalize(kind, op, again_, notes);
     require(other.has_value(), law, again_);
-    require(other->key == config.key, law, normalize::canonical_text(config) + "\n" + normalize::canonical_text(*other));
+    require(other->key == config.key, law,
+            normalize::canonical_text(config) + "\n" + normalize::canonical_text(*other));
   }
 
   normalize::Normalizer normalizer_;
@@ -131,16 +135,20 @@ class Recorder final : public format::TraceSink {
     json::Document arguments;
     const auto root = arguments.parse(observed.arguments);
     if (!root) return;
-    const auto machine = observed.sightings.front().machine.empty() ? tl::unexpected(json::ParseError{})
-                                                                     : document_.parse(observed.sightings.front().machine);
+    const auto machine = observed.sightings.front().machine.empty()
+                             ? tl::unexpected(json::ParseError{})
+                             : document_.parse(observed.sightings.front().machine);
     const json::Node* machine_node = machine ? *machine : nullptr;
     for (int generation = 0; generation < normalize::kGenerations; ++generation) {
-      const std::string hash = normalize::config_hash(static_cast<normalize::Generation>(generation), observed.op, **root, machine_node);
+      const std::string hash =
+          normalize::config_hash(static_cast<normalize::Generation>(generation), observed.op, **root, machine_node);
       require(hash.size() == 64, "a config_hash has 64 digits", hash);
-      require(normalize::matching_generations(hash, observed.op, **root, machine_node).test(static_cast<std::size_t>(generation)),
+      require(normalize::matching_generations(hash, observed.op, **root, machine_node)
+                  .test(static_cast<std::size_t>(generation)),
               "a generation knows its own hash", observed.arguments);
     }
-    if (!observed.config_hash.empty()) (void)normalize::matching_generations(observed.config_hash, observed.op, **root, machine_node);
+    if (!observed.config_hash.empty())
+      (void)normalize::matching_generations(observed.config_hash, observed.op, **root, machine_node);
   }
 
   std::size_t size_;

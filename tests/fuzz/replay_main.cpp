@@ -2,8 +2,8 @@
 //
 //   fuzz_replay selector tests/fuzz/corpus/selector tests/fuzz/findings/selector
 //
-// Behind the target come files and folders; one that is not there is passed over, since a target without findings has no
-// folder. What goes wrong ends the program through a sanitizer or a signal, after the name of the file.
+// Behind the target come files and folders; one that is not there is passed over, since a target without findings has
+// no folder. What goes wrong ends the program through a sanitizer or a signal, after the name of the file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

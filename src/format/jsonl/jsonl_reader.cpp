@@ -30,7 +30,8 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
     digest.add("\n");
     sink.add_bytes(line->size() + 1);
     if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const auto root = document.parse(*line);
+    const bool marked = input.line_offset() == 0 && line->starts_with("\xEF\xBB\xBF");  // byte order mark
+    const auto root = document.parse(marked ? line->substr(3) : *line);
     if (!root) {
       sink.lose({"damaged_line", path, input.line_offset() + root.error().offset, root.error().what});
       continue;

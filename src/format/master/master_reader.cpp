@@ -76,17 +76,16 @@ class MasterReader {
     if (auto at = document.current_location(); at.error() == simdjson::SUCCESS)
       offset = static_cast<std::size_t>(at.value_unsafe() - text_.data());
     offset = std::min(offset, text_.size());
-    return fail(ErrorCode::kBadInput,
-                fmt::format("{}: not valid JSON at {}; is the file cut? Nothing was imported from it", path_,
-                            json::describe(text_, {offset, what})));
+    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path_,
+                                                  json::describe(text_, {offset, what})));
   }
 
   Status broken(error_code code, ondemand::document* document) {
-    if (document != nullptr) return fail_at(*document, std::string(json::error_text(code)));
-    const std::size_t offset = code == simdjson::UTF8_ERROR ? json::first_invalid_utf8(text_) : text_.size();
-    return fail(ErrorCode::kBadInput,
-                fmt::format("{}: not valid JSON at {}; nothing was imported from it", path_,
-                            json::describe(text_, {offset, std::string(json::error_text(code))})));
+    // Before the first value is reached the parser has no place for an error, so we look for it.
+    const bool at_start = document == nullptr || code == simdjson::INCOMPLETE_ARRAY_OR_OBJECT;
+    if (!at_start) return fail_at(*document, std::string(json::error_text(code)));
+    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path_,
+                                                  json::describe(text_, json::explain(text_, code))));
   }
 
   std::size_t offset_of(std::string_view part) const { return static_cast<std::size_t>(part.data() - text_.data()); }

@@ -88,7 +88,7 @@ Status Provenance::read_executions(std::vector<Sighting>& sightings) {
         sighting.trace_uid = value.text;
       else if (key == "trace_run_ids" && value.is(Kind::kArray))
         sighting.trace_uid = keep(run_uid(value));
-      else if (!value.is(Kind::kNull)) {
+      else {
         extra += extra.empty() ? "{" : ", ";
         json::append_quoted(extra, key);
         extra += ": ";

@@ -237,6 +237,9 @@ std::string convert_record(const Node& record, const Node* machine_info, Convert
     }
   }
   std::sort(written.begin(), written.end());
+  const auto twice = std::adjacent_find(written.begin(), written.end(),
+                                        [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (twice != written.end()) return "argument " + twice->first + " is given twice";
   converted.arguments = "{";
   for (const auto& [name, text] : written) {
     if (converted.arguments.size() > 1) converted.arguments += ',';

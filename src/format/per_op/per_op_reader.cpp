@@ -44,7 +44,9 @@ FolderListing list(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     std::string name = entry.path().filename().string();
     std::uint64_t number = 0;
-    if (entry.is_directory(ignored))
+    if (entry.is_directory(ignored) && entry.is_symlink(ignored))
+      ++listing.side_files;  // a link may lead back up
+    else if (entry.is_directory(ignored))
       listing.folders.push_back(std::move(name));
     else if (record_number(name, number))
       listing.records.push_back({number, std::move(name)});

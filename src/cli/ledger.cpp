@@ -1,0 +1,176 @@
+#include "cli/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/json_write.h"
+#include "normalize/provenance_names.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::size_t kJoinAfter = 1 << 16;
+
+std::string facts_json(const TraceInfo& trace) {
+  const std::map<std::string, std::string> sorted(trace.facts.begin(), trace.facts.end());
+  std::string text = "{";
+  for (const auto& [name, value] : sorted) {
+    if (text.size() > 1) text += ", ";
+    json::append_quoted(text, name);
+    text += ": ";
+    json::append_quoted(text, value);
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+std::uint32_t Ledger::Names::number(std::string_view text) {
+  if (!texts_.empty() && texts_[last_] == text) return last_;
+  if (const auto known = numbers_.find(text); known != numbers_.end()) return last_ = known->second;
+  last_ = static_cast<std::uint32_t>(texts_.size());
+  numbers_.emplace(texts_.emplace_back(text), last_);
+  return last_;
+}
+
+Ledger::Ledger() : anonymous_(traces_.number("\n0")) {  // no uid has a newline
+  extras_.number("");
+}
+
+void Ledger::add(FormId form, const Observed& observed) {
+  const std::uint32_t sweep = sweeps_.number(observed.sweep_source_hash);
+  const std::uint32_t hash = hashes_.number(observed.config_hash);
+  for (const Sighting& sighting : observed.sightings) {
+    std::uint32_t trace = anonymous_;
+    if (!sighting.trace_uid.empty()) {
+      trace = traces_.number(sighting.trace_uid);
+      if (listed_traces_.empty() || listed_traces_.back() != sighting.trace_uid)
+        listed_traces_.emplace_back(sighting.trace_uid);
+    }
+    current_.push_back(
+        {{form.value, trace, sources_.number(sighting.source), machines_.number(sighting.machine), sweep, hash},
+         extras_.number(sighting.extra),
+         sighting.count});
+  }
+  if (current_.size() > 2 * joined_ + kJoinAfter) {  // memory follows what is distinct, not how long the input is
+    join(current_, true);
+    joined_ = current_.size();
+  }
+}
+
+void Ledger::describe(const TraceInfo& trace) { descriptions_.push_back(trace); }
+
+void Ledger::end_trace(const TraceInfo& trace) {
+  ended_[anonymous_] = trace.uid;
+  anonymous_ = traces_.number(fmt::format("\n{}", ended_.size()));
+  describe(trace);
+  // What a file says about itself holds for the traces it lists.
+  std::sort(listed_traces_.begin(), listed_traces_.end());
+  listed_traces_.erase(std::unique(listed_traces_.begin(), listed_traces_.end()), listed_traces_.end());
+  for (std::string& uid : listed_traces_) {
+    if (uid != trace.uid) descriptions_.push_back({std::move(uid), trace.format, trace.path, trace.facts});
+  }
+  listed_traces_.clear();
+  settle();
+}
+
+void Ledger::join(Entries& entries, bool add_counts) const {
+  const auto by_key = [](const Entry& a, const Entry& b) { return a.key < b.key; };
+  if (!std::is_sorted(entries.begin(), entries.end(), by_key)) std::stable_sort(entries.begin(), entries.end(), by_key);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (kept == 0 || entries[kept - 1].key != entries[i].key) {
+      entries[kept++] = entries[i];
+      continue;
+    }
+    Entry& entry = entries[kept - 1];
+    const bool both = entry.count != kUncounted && entries[i].count != kUncounted;
+    entry.count = add_counts && both ? entry.count + entries[i].count : std::max(entry.count, entries[i].count);
+    if (extras_.texts()[entries[i].extra] > extras_.texts()[entry.extra]) entry.extra = entries[i].extra;
+  }
+  entries.resize(kept);
+}
+
+void Ledger::settle() {
+  join(current_, true);
+  settled_.insert(settled_.end(), current_.begin(), current_.end());
+  join(settled_, false);
+  current_.clear();
+  joined_ = 0;
+}
+
+Ledger::Calls Ledger::calls() const {
+  Calls calls;
+  const Key* last = nullptr;  // the form of a trace that stands for one call already
+  for (std::size_t i = 0; i < settled_.size();) {
+    Key key = settled_[i].key;
+    std::int64_t most = kUncounted;
+    std::size_t next = i;
+    // Copies of a trace with other hashes stand side by side and count once.
+    for (; next < settled_.size(); ++next) {
+      key.hash = settled_[next].key.hash;
+      if (settled_[next].key != key) break;
+      most = std::max(most, settled_[next].count);
+    }
+    if (most != kUncounted) {
+      calls.calls += most;
+    } else if (last == nullptr || last->form != key.form || last->trace != key.trace) {
+      last = &settled_[i].key;
+      ++calls.uncounted;
+    }
+    i = next;
+  }
+  calls.calls += calls.uncounted;
+  return calls;
+}
+
+Status Ledger::write(store::Writer& writer) const {
+  std::vector<SourceId> sources;
+  for (const std::string& text : sources_.texts()) {
+    const normalize::SourceName name = normalize::name_source(text);
+    OPWRIGHT_TRY_ASSIGN(const SourceId id, writer.source({text, name.path, name.hf_model, name.model}));
+    sources.push_back(id);
+  }
+  std::vector<MachineId> machines;
+  for (const std::string& text : machines_.texts()) {
+    OPWRIGHT_TRY_ASSIGN(const MachineId id, writer.machine(text, normalize::name_machine(text)));
+    machines.push_back(id);
+  }
+  std::set<std::string> used;
+  const auto uid_of = [&](std::uint32_t number) -> const std::string& {
+    const auto stand_in = ended_.find(number);
+    return stand_in != ended_.end() ? stand_in->second : traces_.texts()[number];
+  };
+  for (const Entry& entry : settled_) used.insert(uid_of(entry.key.trace));
+  std::map<std::string, TraceId> traces;
+  for (const TraceInfo& described : descriptions_) {
+    if (!used.contains(described.uid)) continue;
+    OPWRIGHT_TRY_ASSIGN(traces[described.uid], writer.trace(described.uid, described.format, facts_json(described)));
+  }
+  for (const std::string& uid : used) {
+    if (traces.contains(uid)) continue;
+    OPWRIGHT_TRY_ASSIGN(traces[uid], writer.trace(uid, "", "{}"));
+  }
+  std::vector<store::NewOccurrence> rows;
+  rows.reserve(settled_.size());
+  std::vector<TraceId> trace_ids(traces_.texts().size());
+  for (std::uint32_t i = 0; i < trace_ids.size(); ++i) {
+    if (const auto found = traces.find(uid_of(i)); found != traces.end()) trace_ids[i] = found->second;
+  }
+  for (const auto& [key, extra, count] : settled_) {  // in the order of forms: the table is written from left to right
+    rows.push_back({{key.form},
+                    sources[key.source],
+                    machines[key.machine],
+                    trace_ids[key.trace],
+                    sweeps_.texts()[key.sweep],
+                    hashes_.texts()[key.hash],
+                    count,
+                    extras_.texts()[extra]});
+  }
+  return writer.add_occurrences(rows);
+}
+
+}  // namespace opwright::cli
