@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/json_write.h"
 #include "normalize/provenance_names.h"
@@ -94,8 +95,34 @@ void Ledger::join(Entries& entries, bool add_counts) const {
   entries.resize(kept);
 }
 
+// Calls of a sweep that carry its hash only now and then are one kind of call: the existing tracer counts them
+// together.
+void Ledger::adopt_sweeps() {
+  for (std::size_t from = 0; from < current_.size();) {
+    std::size_t to = from;
+    Entry* named = nullptr;
+    const Key& key = current_[from].key;
+    const auto of_calls = [&](const Entry& entry) { return hashes_.texts()[entry.key.hash].empty(); };
+    for (; to < current_.size(); ++to) {
+      Entry& entry = current_[to];
+      if (std::tie(entry.key.form, entry.key.trace, entry.key.source, entry.key.machine) !=
+          std::tie(key.form, key.trace, key.source, key.machine))
+        break;
+      if (!of_calls(entry) || sweeps_.texts()[entry.key.sweep].empty()) continue;
+      if (named == nullptr || sweeps_.texts()[entry.key.sweep] < sweeps_.texts()[named->key.sweep]) named = &entry;
+    }
+    for (std::size_t i = from; i < to && named != nullptr; ++i) {
+      if (of_calls(current_[i]) && sweeps_.texts()[current_[i].key.sweep].empty())
+        current_[i].key.sweep = named->key.sweep;
+    }
+    from = to;
+  }
+  join(current_, true);
+}
+
 void Ledger::settle() {
   join(current_, true);
+  if (sweeps_.texts().size() > 1) adopt_sweeps();
   settled_.insert(settled_.end(), current_.begin(), current_.end());
   join(settled_, false);
   current_.clear();

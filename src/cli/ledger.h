@@ -74,6 +74,7 @@ class Ledger {
   std::unordered_map<std::uint32_t, std::string> ended_;  // stand-in -> uid
   // Sorts and joins entries of one key: their counts are added, or the larger one stays.
   void join(Entries& entries, bool add_counts) const;
+  void adopt_sweeps();
 
   Entries current_;         // of the input at hand
   std::size_t joined_ = 0;  // size of current_ after it was joined last

@@ -45,12 +45,12 @@ def logical_dump(store: Path) -> dict[str, list]:
         queries = {
             "operations": "SELECT name FROM operation",
             "configurations": "SELECT o.name, c.convention, hex(c.key) FROM configuration c JOIN operation o ON o.id = c.operation_id",
-            "forms": "SELECT hex(f.fingerprint), hex(c.key), f.kind, f.op, f.config_hash, f.sweep_source_hash, f.unparsed"
+            "forms": "SELECT hex(f.fingerprint), hex(c.key), f.kind, f.op, f.unparsed, f.unknown_names, f.duplicate_keys"
             " FROM form f JOIN configuration c ON c.id = f.configuration_id",
             "sources": "SELECT text, path, hf_model, model FROM source",
             "machines": "SELECT text, label FROM machine",
-            "traces": "SELECT uid FROM trace",
-            "occurrences": "SELECT hex(f.fingerprint), s.text, m.text, t.uid, o.count, o.extra FROM occurrence o"
+            "traces": "SELECT uid, format, facts FROM trace",
+            "occurrences": "SELECT hex(f.fingerprint), s.text, m.text, t.uid, o.sweep_source_hash, o.config_hash, o.count, o.extra FROM occurrence o"
             " JOIN form f ON f.id = o.form_id JOIN source s ON s.id = o.source_id"
             " JOIN machine m ON m.id = o.machine_id JOIN trace t ON t.id = o.trace_id",
         }

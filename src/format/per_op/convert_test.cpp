@@ -85,8 +85,8 @@ TEST(PerOpConvert, ElementValuesAreLeftOutAndCounted) {
 
 TEST(PerOpConvert, TheMeshBecomesAPlacement) {
   const ConvertedRecord converted = convert(
-      R"({"args": [{"position": 0, "value": {"a": 1, "type": "ttnn.Tensor", "mesh_device": {"placements": ["PlacementShard(2)",
-          "PlacementReplicate"], "distribution_shape": [1, 2], "shape": [4, 8], "device_ids": [24, 25]}}}]})");
+      R"j({"args": [{"position": 0, "value": {"a": 1, "type": "ttnn.Tensor", "mesh_device": {"placements": ["PlacementShard(2)",
+          "PlacementReplicate"], "distribution_shape": [1, 2], "shape": [4, 8], "device_ids": [24, 25]}}}]})j");
   EXPECT_EQ(converted.arguments,
             R"({"arg0":{"a":1,"tensor_placement":{"distribution_shape":"[1, 2]","mesh_device_shape":"[4, 8]",)"
             R"("placement":"['PlacementShard(2)', 'PlacementReplicate']"},"type":"ttnn.Tensor"}})");
