@@ -73,9 +73,9 @@ std::string to_hex(const Sha256& hash) { return to_hex(hash.data(), hash.size())
 
 std::string to_hex(const Hash128& hash) {
   std::array<std::uint8_t, 16> bytes{};
-  for (int i = 0; i < 8; ++i) {
-    bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(hash.high >> (56 - 8 * i));
-    bytes[static_cast<std::size_t>(8 + i)] = static_cast<std::uint8_t>(hash.low >> (56 - 8 * i));
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<std::uint8_t>(hash.high >> (56 - 8 * i));
+    bytes[8 + i] = static_cast<std::uint8_t>(hash.low >> (56 - 8 * i));
   }
   return to_hex(bytes.data(), bytes.size());
 }

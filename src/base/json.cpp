@@ -346,7 +346,9 @@ Outline outline_of(std::string_view text) {
       if (i >= text.size()) outline.open_string = start;
     } else if (c == '[' || c == '{') {
       ++depth;
-    } else if ((c == ']' || c == '}') && depth > 0 && --depth == 0) {
+    } else if (c == ']' || c == '}') {
+      depth -= depth > 0 ? 1 : 0;
+      if (depth > 0) continue;
       outline.end = i + 1;
       break;
     }

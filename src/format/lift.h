@@ -39,7 +39,7 @@ struct LiftedArgument {
 Result<std::vector<LiftedArgument>> lift_arguments(FormKind kind, const json::Node& arguments, LiftNotes& notes);
 
 // Gives meaning to a generic value (of parse_reflection or of JSON).
-Value lift(Value generic, LiftNotes& notes);
+Value lift(Value value, LiftNotes& notes);
 Value lift_json(const json::Node& node, LiftNotes& notes);
 // Text of an argument outside JSON: parsed as reflection text and lifted; opaque when it does not parse.
 Value lift_text(std::string_view text, LiftNotes& notes);

@@ -238,16 +238,16 @@ std::string_view name_text(const Value& value) {
   return {};
 }
 
-std::optional<Shape> read_shape(const Value& spelled) {
-  const Value value = opened(spelled);
-  if (const Struct* s = value.as_struct()) {
+std::optional<Shape> read_shape(const Value& value) {
+  const Value shown = opened(value);
+  if (const Struct* s = shown.as_struct()) {
     return s->fields.size() == 1 ? read_shape(s->fields.front().second) : std::nullopt;
   }
-  if (const Fields* dict = value.as_dict()) {
+  if (const Fields* dict = shown.as_dict()) {
     const Value* text = find(*dict, "value");
     return text != nullptr ? read_shape(*text) : std::nullopt;
   }
-  const List* items = value.as_list();
+  const List* items = shown.as_list();
   if (items == nullptr) return std::nullopt;
   Shape shape;
   shape.reserve(items->size());

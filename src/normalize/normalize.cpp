@@ -53,7 +53,7 @@ std::string canonical_text(const OpConfig& config) {
   return text;
 }
 
-ConfigKey key_of(std::string_view text) { return sha256(text); }
+ConfigKey key_of(std::string_view canonical_text) { return sha256(canonical_text); }
 
 Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::string_view arguments,
                                        format::LiftNotes& notes) {

@@ -8,8 +8,8 @@
 #include "model/op_config.h"
 
 namespace opwright::embedded {
-extern const std::string_view operations_tsv;
-extern const std::string_view exclusions_txt;
+extern const std::string_view kOperationsTsv;
+extern const std::string_view kExclusionsTxt;
 }  // namespace opwright::embedded
 
 namespace opwright::normalize {
@@ -40,7 +40,7 @@ struct KnownOperation {
 const std::vector<KnownOperation>& operation_table() {
   static const std::vector<KnownOperation> table = [] {
     std::vector<KnownOperation> rows;
-    for_each_line(embedded::operations_tsv, [&](std::string_view line) {
+    for_each_line(embedded::kOperationsTsv, [&](std::string_view line) {
       const std::size_t tab = line.find('\t');
       if (tab == std::string_view::npos || tab + 3 >= line.size()) return;
       rows.push_back({line.substr(0, tab), line[tab + 1] == '1', line[tab + 3] == '1'});
@@ -72,7 +72,7 @@ Result<OpFilter> OpFilter::make(const FilterOptions& options) {
     }
   }
   if (!options.all_ops) {
-    for_each_line(embedded::exclusions_txt, [&](std::string_view line) {
+    for_each_line(embedded::kExclusionsTxt, [&](std::string_view line) {
       filter.excluded_.insert(std::string(line.substr(0, line.find('\t'))));
     });
   }

@@ -4,7 +4,7 @@
 #include <vector>
 
 namespace opwright::embedded {
-extern const std::string_view signatures_tsv;
+extern const std::string_view kSignaturesTsv;
 }
 
 namespace opwright::normalize {
@@ -34,7 +34,7 @@ Table read_table(std::string_view text) {
 }  // namespace
 
 std::span<const std::string_view> signature_of(std::string_view dotted_op) {
-  static const Table table = read_table(embedded::signatures_tsv);
+  static const Table table = read_table(embedded::kSignaturesTsv);
   const auto found = table.find(dotted_op);
   return found == table.end() ? std::span<const std::string_view>() : std::span<const std::string_view>(found->second);
 }

@@ -123,7 +123,8 @@ TEST(Terms, AlternativesAreTheWaysThroughOrAndIn) {
   EXPECT_EQ(ways("op in (add, mul, sub)").size(), 3u);
   EXPECT_EQ(ways("(op=add or op=mul) and dtype in (uint8, int32)").size(), 4u);
   EXPECT_EQ(ways("op=add and dim[0]>1"), (std::vector<std::vector<Term>>{required("op=add")}));
-  for (const std::string_view text : {"", "not op=add", "op=add or dim[0]>1", "dim[0]>1"}) EXPECT_TRUE(ways(text).empty()) << text;
+  for (const std::string_view text : {"", "not op=add", "op=add or dim[0]>1", "dim[0]>1"})
+    EXPECT_TRUE(ways(text).empty()) << text;
   EXPECT_EQ(required_key(*parse_selector("op=add and key=1aa2")), "1aa2");
   EXPECT_EQ(required_key(*parse_selector("op=add or key=1aa2")), "");
 }

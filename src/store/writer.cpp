@@ -335,9 +335,9 @@ Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms)
   return lookup;
 }
 
-Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& hash) {
-  const FingerprintBytes fingerprint(hash);
-  find_form_.bind_blob(1, fingerprint.view());
+Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& fingerprint) {
+  const FingerprintBytes bytes(fingerprint);
+  find_form_.bind_blob(1, bytes.view());
   OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
   if (!row) return std::nullopt;
   const Form form{{find_form_.integer(0)},

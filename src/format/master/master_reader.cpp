@@ -28,10 +28,12 @@ error_code raw_text(ondemand::value value, std::string_view& text) {
   error_code code = simdjson::SUCCESS;
   if (token.starts_with('{')) {
     ondemand::object object;
-    if ((code = value.get_object().get(object)) == simdjson::SUCCESS) code = object.raw_json().get(text);
+    code = value.get_object().get(object);
+    if (code == simdjson::SUCCESS) code = object.raw_json().get(text);
   } else if (token.starts_with('[')) {
     ondemand::array array;
-    if ((code = value.get_array().get(array)) == simdjson::SUCCESS) code = array.raw_json().get(text);
+    code = value.get_array().get(array);
+    if (code == simdjson::SUCCESS) code = array.raw_json().get(text);
   } else {
     text = token;
   }

@@ -15,8 +15,8 @@ ConvertedRecord convert(const std::string& record, const std::string& machine = 
   json::Document document, machine_document;
   const json::Node* machine_info = *machine_document.parse(machine);
   ConvertedRecord converted;
-  const std::string wrong =
-      convert_record(**document.parse(record), machine_info->is(json::Kind::kObject) ? machine_info : nullptr, converted);
+  const std::string wrong = convert_record(**document.parse(record),
+                                           machine_info->is(json::Kind::kObject) ? machine_info : nullptr, converted);
   if (!wrong.empty()) converted.arguments = "wrong: " + wrong;
   return converted;
 }
@@ -48,7 +48,8 @@ TEST(PerOpConvert, AnotherShapeIsSaid) {
 }
 
 TEST(PerOpConvert, HandlesOfARunAreLeftOutAndCounted) {
-  const ConvertedRecord converted = convert(R"({"args": [], "kwargs": {"barrier_semaphore": {"type": "s", "value": "at 0x1"},
+  const ConvertedRecord converted =
+      convert(R"({"args": [], "kwargs": {"barrier_semaphore": {"type": "s", "value": "at 0x1"},
                                                 "multi_device_global_semaphore": [], "dim": 1}})");
   EXPECT_EQ(converted.arguments, R"({"dim":1})");
   EXPECT_EQ(converted.handles, 2u);
@@ -61,15 +62,20 @@ TEST(PerOpConvert, AddressesAndNonFiniteNumbers) {
 
 TEST(PerOpConvert, ShardSpecsAreOpened) {
   EXPECT_EQ(value(R"({"shard_spec": "None"})"), R"({"k":{"shard_spec":null}})");
-  EXPECT_EQ(value(R"({"shard_spec": "ShardSpec{grid=[{\"start\":{\"x\":0,\"y\":1},\"end\":{\"x\":7,\"y\":6}}], shape=[32, 64], orientation=ShardOrientation::ROW_MAJOR}"})"),
-            R"({"k":{"shard_spec":{"grid":[{"end":{"x":7,"y":6},"start":{"x":0,"y":1}}],"orientation":"ROW_MAJOR","shape":[32,64]}}})");
-  EXPECT_EQ(value(R"({"shard_spec": "ShardSpec{what"})"), R"({"k":{"shard_spec":"ShardSpec{what"}})");  // stays as it is
+  EXPECT_EQ(
+      value(
+          R"({"shard_spec": "ShardSpec{grid=[{\"start\":{\"x\":0,\"y\":1},\"end\":{\"x\":7,\"y\":6}}], shape=[32, 64], orientation=ShardOrientation::ROW_MAJOR}"})"),
+      R"({"k":{"shard_spec":{"grid":[{"end":{"x":7,"y":6},"start":{"x":0,"y":1}}],"orientation":"ROW_MAJOR","shape":[32,64]}}})");
+  EXPECT_EQ(value(R"({"shard_spec": "ShardSpec{what"})"),
+            R"({"k":{"shard_spec":"ShardSpec{what"}})");  // stays as it is
   EXPECT_EQ(value(R"({"shard_spec": {"b": 1, "a": 2}})"), R"({"k":{"shard_spec":{"a":2,"b":1}}})");
 }
 
 TEST(PerOpConvert, WhatRepeatsTheOriginalGoes) {
-  EXPECT_EQ(value(R"({"type": "ttnn.Tensor", "original_shape": [1, 2], "shape": [1, 2], "original_dtype": "D", "dtype": "D"})"),
-            R"({"k":{"original_dtype":"D","original_shape":[1,2],"type":"ttnn.Tensor"}})");
+  EXPECT_EQ(
+      value(
+          R"({"type": "ttnn.Tensor", "original_shape": [1, 2], "shape": [1, 2], "original_dtype": "D", "dtype": "D"})"),
+      R"({"k":{"original_dtype":"D","original_shape":[1,2],"type":"ttnn.Tensor"}})");
   EXPECT_EQ(value(R"({"original_shape": [1, 2], "shape": [1, 4], "dtype": "E", "original_dtype": "D"})"),
             R"({"k":{"dtype":"E","original_dtype":"D","original_shape":[1,2],"shape":[1,4]}})");
   EXPECT_EQ(value(R"({"shape": [1], "dtype": "E"})"), R"({"k":{"dtype":"E","shape":[1]}})");
@@ -105,8 +111,10 @@ TEST(PerOpConvert, AMeshShapeIsInferredAsTheExistingTracerDoes) {
   EXPECT_EQ(shape(R"({"shape": [2, 4], "distribution_shape": [8]})"), "[2, 4]");
   EXPECT_EQ(shape(R"({"shape": [8], "distribution_shape": [2, 4]})"), "[2, 4]");
   EXPECT_EQ(shape(R"({"distribution_shape": [5]})"), "[1, 5]");
-  EXPECT_EQ(shape(R"({"distribution_shape": [32]})", R"({"device_series": "tt-galaxy-wh", "card_count": 32})"), "[4, 8]");
-  EXPECT_EQ(shape(R"({"distribution_shape": [32]})", R"({"device_series": "tt-galaxy-wh", "card_count": 4})"), "[1, 32]");
+  EXPECT_EQ(shape(R"({"distribution_shape": [32]})", R"({"device_series": "tt-galaxy-wh", "card_count": 32})"),
+            "[4, 8]");
+  EXPECT_EQ(shape(R"({"distribution_shape": [32]})", R"({"device_series": "tt-galaxy-wh", "card_count": 4})"),
+            "[1, 32]");
   EXPECT_EQ(shape(R"({})"), "");
 }
 
@@ -117,9 +125,11 @@ TEST(PerOpConvert, TheMeshOfTheFirstTensorIsMergedIntoTheMachine) {
   EXPECT_EQ(merged_machine(&machine, {true, "[0, 1]", "[1, 2]", 2}),
             R"({"board_type": "W", "device_count": 2, "device_ids": [0, 1], "mesh_device_shape": [1, 2]})");
   EXPECT_EQ(merged_machine(nullptr, {}), "");
-  EXPECT_EQ(convert(R"({"args": [{"value": {"mesh_device": {"shape": [1, 2]}}}, {"value": {"mesh_device": {"shape": [4, 8]}}}]})")
-                .mesh.mesh_shape,
-            "[1, 2]");
+  EXPECT_EQ(
+      convert(
+          R"({"args": [{"value": {"mesh_device": {"shape": [1, 2]}}}, {"value": {"mesh_device": {"shape": [4, 8]}}}]})")
+          .mesh.mesh_shape,
+      "[1, 2]");
 }
 
 // The folder and the master that the existing tool makes of it hold the same arguments and machines.

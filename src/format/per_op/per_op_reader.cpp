@@ -36,6 +36,7 @@ struct FolderListing {
   std::vector<RecordFile> records;   // numeric order: the call sequence
   std::vector<std::string> folders;  // sorted
   std::size_t side_files = 0;
+  std::size_t links = 0;  // to folders
 };
 
 FolderListing list(const std::string& folder) {
@@ -44,14 +45,16 @@ FolderListing list(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     std::string name = entry.path().filename().string();
     std::uint64_t number = 0;
-    if (entry.is_directory(ignored) && entry.is_symlink(ignored))
-      ++listing.side_files;  // a link may lead back up
-    else if (entry.is_directory(ignored))
-      listing.folders.push_back(std::move(name));
-    else if (record_number(name, number))
+    if (entry.is_directory(ignored)) {
+      if (!entry.is_symlink(ignored))
+        listing.folders.push_back(std::move(name));  // a link may lead back up
+      else
+        ++listing.links;
+    } else if (record_number(name, number)) {
       listing.records.push_back({number, std::move(name)});
-    else
+    } else {
       ++listing.side_files;
+    }
   }
   std::sort(listing.records.begin(), listing.records.end(), [](const RecordFile& a, const RecordFile& b) {
     return a.number != b.number ? a.number < b.number : a.name < b.name;
@@ -166,6 +169,7 @@ class FolderReader {
       OPWRIGHT_TRY(read_record(text_, path));
     }
     if (listing.side_files > 0) sink_.leave_out("side files", listing.side_files);
+    if (listing.links > 0) sink_.leave_out("links to folders", listing.links);
     for (const std::string& name : listing.folders) OPWRIGHT_TRY(read_test(folder + "/" + name));
     return {};
   }

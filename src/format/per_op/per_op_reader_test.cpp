@@ -44,7 +44,8 @@ TEST(PerOpReader, FilesAreReadInTheOrderOfTheirNumbers) {
 TEST(PerOpReader, MetadataNamesSourceMachineAndTrace) {
   const TestFolder folder;
   folder.write("1_a_1.json", record("a"));
-  folder.write("_trace_metadata.json", R"({"test_source": "models/tt_transformers/demo/simple_text_demo.py", "trace_uid": "u",
+  folder.write("_trace_metadata.json",
+               R"({"test_source": "models/tt_transformers/demo/simple_text_demo.py", "trace_uid": "u",
       "machine_info": {"board_type": "W"}, "HF_MODEL": "m/L", "software_versions": {"tt_kmd": "2"}, "trace_count": 3})");
   const TestSink sink = read(folder.path());
   const auto& seen = sink.calls.at(0).sightings.at(0);

@@ -1,0 +1,107 @@
+#include "normalize/op_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/test_folder.h"
+
+namespace opwright::normalize {
+namespace {
+
+using Verdict = OpFilter::Verdict;
+
+Verdict judge(const FilterOptions& options, std::string_view op) {
+  const auto filter = OpFilter::make(options);
+  EXPECT_TRUE(filter) << filter.error().message;
+  return filter->judge(op);
+}
+
+TEST(OpFilter, KnownOperationsAreKeptAndHousekeepingIsNot) {
+  for (const char* op : {"ttnn.add", "ttnn.experimental.rotary_embedding",
+                         "ttnn.transformer.scaled_dot_product_attention", "ttnn.all_gather", "ttnn.rand"})
+    EXPECT_EQ(judge({}, op), Verdict::kKeep) << op;
+  for (const char* op : {"ttnn.deallocate", "ttnn.to_layout", "ttnn.from_torch", "ttnn.view",
+                         "ttnn.copy_device_to_host_tensor", "ttnn.prim.binary"})
+    EXPECT_EQ(judge({}, op), Verdict::kExcluded) << op;
+  for (const char* op :
+       {"MatmulDeviceOperation", "tt.tt_metal.create_device_tensor", "ttnn.Tensor.__getitem__", "", "add"})
+    EXPECT_EQ(judge({}, op), Verdict::kNotListed) << op;
+}
+
+TEST(OpFilter, All26ExclusionsAreThere) {
+  const auto filter = OpFilter::make({});
+  int excluded = 0;
+  for (const std::string_view op : known_operations()) excluded += filter->judge(op) == Verdict::kExcluded ? 1 : 0;
+  EXPECT_GE(excluded, 20);
+  for (const char* op : {"allocate_tensor_on_device",
+                         "deallocate",
+                         "move",
+                         "reallocate",
+                         "copy_host_to_device_tensor",
+                         "copy_device_to_host_tensor",
+                         "to_device",
+                         "to_dtype",
+                         "to_layout",
+                         "to_memory_config",
+                         "to_torch",
+                         "from_device",
+                         "from_torch",
+                         "view",
+                         "dump_tensor",
+                         "load_tensor",
+                         "as_tensor",
+                         "unary_chain",
+                         "pearson_correlation_coefficient",
+                         "dram_prefetcher",
+                         "complex_tensor",
+                         "prim.binary",
+                         "prim.example",
+                         "prim.example_multiple_return",
+                         "composite_example",
+                         "composite_example_multiple_return"})
+    EXPECT_EQ(filter->judge("ttnn." + std::string(op)), Verdict::kExcluded) << op;
+}
+
+TEST(OpFilter, EverythingOnRequest) {
+  EXPECT_EQ(judge({.all_ops = true}, "MatmulDeviceOperation"), Verdict::kKeep);
+  EXPECT_EQ(judge({.all_ops = true}, "ttnn.deallocate"), Verdict::kKeep);
+  EXPECT_EQ(judge({.all_ops = true, .exclude = {"add"}}, "ttnn.add"), Verdict::kExcluded);
+}
+
+TEST(OpFilter, LikeTheExistingTooling) {
+  EXPECT_EQ(judge({.like_existing = true}, "ttnn.add"), Verdict::kKeep);
+  EXPECT_EQ(judge({.like_existing = true}, "ttnn.all_gather"), Verdict::kNotListed);
+  EXPECT_EQ(judge({.like_existing = true}, "ttnn.deallocate"), Verdict::kExcluded);
+}
+
+TEST(OpFilter, MoreNamesToLeaveOutInEverySpelling) {
+  for (const char* name : {"ttnn.add", "ttnn::add", "add"}) {
+    EXPECT_EQ(judge({.exclude = {name}}, "ttnn.add"), Verdict::kExcluded) << name;
+    EXPECT_EQ(judge({.exclude = {name}}, "ttnn.addcmul"), Verdict::kKeep) << name;
+  }
+}
+
+TEST(OpFilter, AListOfOnesOwn) {
+  const TestFolder folder;
+  const std::string path = folder.write("ops.txt", "# mine\n  ttnn::add \r\n\nmy_op\nttnn.deallocate");
+  EXPECT_EQ(judge({.ops_list_path = path}, "ttnn.add"), Verdict::kKeep);
+  EXPECT_EQ(judge({.ops_list_path = path}, "ttnn.my_op"), Verdict::kKeep);
+  EXPECT_EQ(judge({.ops_list_path = path}, "my_op"), Verdict::kKeep);
+  EXPECT_EQ(judge({.ops_list_path = path}, "ttnn.matmul"), Verdict::kNotListed);
+  EXPECT_EQ(judge({.ops_list_path = path}, "ttnn.deallocate"), Verdict::kExcluded);
+  EXPECT_EQ(OpFilter::make({.ops_list_path = folder.file("missing")}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(OpFilter::make({.ops_list_path = folder.write("empty", "# nothing\n")}).error().code, ErrorCode::kBadInput);
+}
+
+TEST(OpFilter, TheTableOfOperationsIsSortedAndWithoutDoubles) {
+  const auto& names = known_operations();
+  EXPECT_GT(names.size(), 700u);
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end(), std::greater_equal<>()), names.end());
+  EXPECT_TRUE(is_known_operation("ttnn.add"));
+  EXPECT_FALSE(is_known_operation("ttnn.ad"));
+  EXPECT_FALSE(is_known_operation("ttnn::add"));
+}
+
+}  // namespace
+}  // namespace opwright::normalize
