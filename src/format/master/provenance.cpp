@@ -63,9 +63,30 @@ std::string_view Provenance::keep_json(const Node& node) {
 }
 
 Status Provenance::read(std::vector<Sighting>& sightings) {
-  if (!executions_.empty()) return read_executions(sightings);
+  if (!executions_.empty()) return recall_executions(sightings);
   if (!contexts_.empty()) return read_contexts(sightings);
   return read_lists(sightings);
+}
+
+Status Provenance::recall_executions(std::vector<Sighting>& sightings) {
+  constexpr std::size_t kMostRemembered = 4096;
+  const Hash128 hash = xxh128(executions_);
+  if (const auto known = remembered_.find(hash); known != remembered_.end()) {
+    sightings = known->second.sightings;
+    return {};
+  }
+  OPWRIGHT_TRY(read_executions(sightings));
+  if (remembered_.size() >= kMostRemembered) remembered_.clear();
+  Remembered& remembered = remembered_[hash];
+  const auto own = [&](std::string_view& text) { text = remembered.texts.emplace_back(text); };
+  for (Sighting sighting : sightings) {
+    own(sighting.source);
+    own(sighting.machine);
+    own(sighting.trace_uid);
+    own(sighting.extra);
+    remembered.sightings.push_back(sighting);
+  }
+  return {};
 }
 
 Status Provenance::read_executions(std::vector<Sighting>& sightings) {

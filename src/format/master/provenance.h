@@ -5,8 +5,10 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "format/trace_sink.h"
 
@@ -17,10 +19,11 @@ class Provenance {
   void clear();
   // False when the field is none of ours.
   bool take(std::string_view field, std::string_view json_text);
-  // Sightings of all fields taken; their texts live until clear().
+  // Sightings of all fields taken; their texts live until the next read().
   Status read(std::vector<Sighting>& sightings);
 
  private:
+  Status recall_executions(std::vector<Sighting>& sightings);
   Status read_executions(std::vector<Sighting>& sightings);
   Status read_contexts(std::vector<Sighting>& sightings);
   Status read_lists(std::vector<Sighting>& sightings);
@@ -32,6 +35,13 @@ class Provenance {
   json::Document second_;
   std::deque<std::string> kept_;  // a deque: texts stay where they are
   std::size_t used_ = 0;
+
+  // Configurations of one run share their executions to the letter, so most of them are read once.
+  struct Remembered {
+    std::deque<std::string> texts;
+    std::vector<Sighting> sightings;
+  };
+  std::unordered_map<Hash128, Remembered, Hash128Hasher> remembered_;
 };
 
 // Facts of a master's metadata, and the traces it names.
