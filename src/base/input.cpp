@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 #include <vector>
 
@@ -287,7 +288,11 @@ Status read_file(const std::string& path, std::string& out) {
   return {};
 }
 
-Status write_atomically(const std::string& path, std::string_view content) {
+Status write_atomically(const std::string& named, std::string_view content) {
+  std::error_code ignored;
+  const auto target =
+      std::filesystem::is_symlink(named, ignored) ? std::filesystem::weakly_canonical(named, ignored).string() : named;
+  const std::string& path = target.empty() ? named : target;  // a link stays a link: what it names is replaced
   struct stat info{};
   const bool special =
       stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);  // a device or pipe cannot be renamed over

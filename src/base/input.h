@@ -61,7 +61,7 @@ class Input {
 Status read_file(const std::string& path, std::string& out);
 
 // Writes a file so that it is either there whole or not at all: a temporary beside it, flushed, then renamed.
-Status write_atomically(const std::string& path, std::string_view content);
+Status write_atomically(const std::string& named, std::string_view content);
 
 std::string system_message(int error_number);
 

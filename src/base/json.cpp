@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <memory_resource>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace opwright::json {
@@ -46,6 +47,12 @@ std::string_view trimmed_token(std::string_view token) {
 }
 
 }  // namespace
+
+bool is_scalar_token(std::string_view token) {
+  token = trimmed_token(token);
+  return token == "null" || token == "true" || token == "false" || token == "Infinity" || token == "-Infinity" ||
+         token == "NaN" || is_number_token(token) || (token.size() >= 2 && token.front() == '"' && token.back() == '"');
+}
 
 std::string_view error_text(int simdjson_code) {
   switch (simdjson_code) {
@@ -128,7 +135,7 @@ struct Document::State {
   bool stop(const char* at, std::string what) {
     const char* begin = buffer.data();
     const std::size_t offset = at >= begin ? static_cast<std::size_t>(at - begin) : 0;
-    error = {std::min(offset, length), std::move(what)};
+    error = {std::min(offset, length), std::move(what), false};
     return false;
   }
 
@@ -195,14 +202,18 @@ struct Document::State {
       for (std::size_t i = base; i < fields.size(); ++i) any = !keys.insert(fields[i].key).second || any;
     }
     if (!any) return;
-    std::unordered_set<std::string_view> later;
-    std::vector<Field> kept;
-    for (std::size_t i = fields.size(); i-- > base;) {
-      if (later.insert(fields[i].key).second) kept.push_back(fields[i]);
+    std::vector<Field> kept;  // as Python's dict: the last value in the place of the first
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::size_t i = base; i < fields.size(); ++i) {
+      const auto [place, added] = places.try_emplace(fields[i].key, kept.size());
+      if (added)
+        kept.push_back(fields[i]);
+      else
+        kept[place->second] = fields[i];
     }
     duplicates += fields.size() - base - kept.size();
     fields.resize(base);
-    fields.insert(fields.end(), kept.rbegin(), kept.rend());
+    fields.insert(fields.end(), kept.begin(), kept.end());
   }
 
   bool read_object(ondemand::object object, Node& node, ondemand::value self, int depth) {
@@ -228,7 +239,11 @@ struct Document::State {
   bool read(ondemand::value value, Node& node, int depth) {
     const std::string_view token = value.raw_json_token();
     if (token.empty()) return stop(buffer.data() + length, "a value is missing");
-    if (depth > kMaxDepth) return stop(token.data(), "nested more than 256 levels deep");
+    if (depth > kMaxDepth) {
+      stop(token.data(), "nested more than 256 levels deep");
+      error.too_deep = true;
+      return false;
+    }
     switch (token.front()) {
       case '[': {
         ondemand::array array;

@@ -46,12 +46,15 @@ struct Field {
   Node value;
 };
 
+// Whether a token is a number, a name such as null or NaN, or a string as far as its quotes tell.
+bool is_scalar_token(std::string_view token);
 // What a parser's error code means, in a few words.
 std::string_view error_text(int simdjson_code);
 
 struct ParseError {
   std::size_t offset = 0;  // byte in the parsed text
   std::string what;
+  bool too_deep = false;  // sound as far as it was read, but nested beyond our limit
 };
 
 class Document {

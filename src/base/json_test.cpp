@@ -122,8 +122,7 @@ TEST(JsonParse, WrongTextsAreRefused) {
     EXPECT_NE(error_of(text), "no error") << text;
 }
 
-// BUG: the top-level string branch of Document::parse never looks behind the string.
-TEST(JsonParse, DISABLED_TextBehindATopLevelStringIsRefused) {
+TEST(JsonParse, TextBehindATopLevelStringIsRefused) {
   for (const char* text : {R"("a" "b")", R"("a" x)", R"("a"])"}) EXPECT_NE(error_of(text), "no error") << text;
 }
 
@@ -192,7 +191,7 @@ std::size_t first_invalid(std::string_view text) {
 }
 
 // BUG: the search stops some bytes too early when its middle falls into the first sequence of what is left.
-TEST(JsonUtf8, DISABLED_TheFirstWrongSequenceIsFound) {
+TEST(JsonUtf8, TheFirstWrongSequenceIsFound) {
   EXPECT_EQ(first_invalid("aé漢🚀"), 10u);
   EXPECT_EQ(first_invalid("a\xff"), 1u);
   EXPECT_EQ(first_invalid("\x80"), 0u);

@@ -30,6 +30,13 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& i) {
   return code;
 }
 
+// What Python's repr shows as it is, beyond ASCII: all but blanks, controls, marks of direction and unassigned planes.
+bool is_printable(std::uint32_t code) {
+  return !(code <= 0xA0 || code == 0xAD || (code >= 0x2000 && code <= 0x200F) || (code >= 0x2028 && code <= 0x202F) ||
+           (code >= 0x205F && code <= 0x206F) || code == 0x1680 || code == 0x3000 || code == 0xFEFF ||
+           (code >= 0xD800 && code <= 0xF8FF) || (code >= 0xFFF0 && code <= 0xFFFB));
+}
+
 void newline(std::string& out, int indent, int level) {
   out += '\n';
   out.append(static_cast<std::size_t>(indent) * static_cast<std::size_t>(level), ' ');
@@ -38,7 +45,17 @@ void newline(std::string& out, int indent, int level) {
 void append_repr_string(std::string& out, std::string_view text) {
   const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
   out += quote;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t start = i;
+    const std::uint32_t code = next_code_point(text, i);
+    if (code >= 0x80) {
+      if (is_printable(code))
+        out += text.substr(start, i - start);
+      else
+        out += code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+      continue;
+    }
+    const char c = static_cast<char>(code);
     if (c == '\\')
       out += "\\\\";
     else if (c == quote)

@@ -26,6 +26,11 @@ class Collector final : public format::TraceSink {
     }
     format::LiftNotes notes;
     auto config = normalizer_.normalize(observed.kind, observed.op, observed.arguments, notes);
+    if (!config && config.error().code == ErrorCode::kBadInput) {
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: not valid JSON in the arguments of {} at byte {}: {}", observed.path, observed.op,
+                              observed.offset, config.error().message));
+    }
     if (!config) {
       lose({"unknown_shape", observed.path, observed.offset, config.error().message});
       return {};

@@ -126,9 +126,11 @@ class Ingest final : public format::TraceSink {
   Result<std::optional<FormId>> form_of(const Observed& observed, const Operation& operation) {
     const auto minified = json::minify(observed.arguments, minify_buffer_);
     if (!minified) {
-      lose({"unknown_shape", observed.path, observed.offset,
-            fmt::format("the arguments of {} are not valid JSON", observed.op)});
-      return std::nullopt;
+      return fail(
+          ErrorCode::kBadInput,
+          fmt::format(
+              "{}: not valid JSON in the arguments of {} at byte {}: a string is not closed; nothing was imported",
+              observed.path, observed.op, observed.offset));
     }
     minified_ = *minified;
     const Hash128 fingerprint = fingerprint_of(observed);
@@ -159,6 +161,11 @@ class Ingest final : public format::TraceSink {
                                          const Hash128& fingerprint) {
     format::LiftNotes notes;
     auto config = normalizer_.normalize(observed.kind, observed.op, observed.arguments, notes);
+    if (!config && config.error().code == ErrorCode::kBadInput) {
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: not valid JSON in the arguments of {} at byte {}: {}; nothing was imported",
+                              observed.path, observed.op, observed.offset, config.error().message));
+    }
     if (!config) {
       lose({"unknown_shape", observed.path, observed.offset,
             fmt::format("{}: {}", observed.op, config.error().message)});

@@ -186,6 +186,7 @@ Value lift_dict(const Fields& fields, LiftNotes& notes) {
       if (const std::string* text = string_of(fields, "repr")) return lift_printed(*type, *text, notes);
       if (const std::string* text = string_of(fields, "value")) return lift_printed(*type, *text, notes);
     }
+    if (*type == "MemoryConfig") return Value::memory(read_memory(fields, notes));
     return Value::structure(*type, lift_members(fields, notes, {"type"}));
   }
   if (find(fields, "memory_layout") != nullptr && find(fields, "buffer_type") != nullptr) {
@@ -247,11 +248,19 @@ Value generic(const json::Node& node) {
   return Value();
 }
 
-int position_of_key(std::string_view key) {  // "arg12" -> 12, else -1
-  if (!key.starts_with("arg") || key.size() < 4 || key.size() > 7) return -1;
+// "12" -> 12; -1 for anything else, also for signs and leading zeros.
+int plain_number(std::string_view digits) {
+  if (digits.empty() || digits.size() > 4 || (digits.size() > 1 && digits[0] == '0')) return -1;
   int number = 0;
-  const auto [end, error] = std::from_chars(key.data() + 3, key.data() + key.size(), number);
-  return error == std::errc() && end == key.data() + key.size() ? number : -1;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+int position_of_key(std::string_view key) {  // "arg12" -> 12, else -1
+  return key.starts_with("arg") ? plain_number(key.substr(3)) : -1;
 }
 
 Value lift_unparsed_element(const json::Node& element, int& position, LiftNotes& notes) {
@@ -274,14 +283,14 @@ Value lift_unparsed_element(const json::Node& element, int& position, LiftNotes&
 }
 
 Result<std::vector<LiftedArgument>> lift_era1(const json::Node& arguments, LiftNotes& notes) {
-  if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kBadInput, "the arguments are not an array");
+  if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kUnsupported, "the arguments are not an array");
   std::vector<LiftedArgument> lifted;
   lifted.reserve(arguments.count);
   for (const json::Node& item : arguments) {
     LiftedArgument argument;
     argument.position = static_cast<int>(lifted.size());
     if (!item.is(json::Kind::kObject) || item.count != 1) {
-      return fail(ErrorCode::kBadInput, "an argument is not an object with one key such as {\"arg0\": …}");
+      return fail(ErrorCode::kUnsupported, "an argument is not an object with one key such as {\"arg0\": …}");
     }
     const json::Field& field = item.fields[0];
     if (field.key == "UnparsedElement") {
@@ -300,16 +309,13 @@ Result<std::vector<LiftedArgument>> lift_era1(const json::Node& arguments, LiftN
 }
 
 Result<std::vector<LiftedArgument>> lift_object(const json::Node& arguments, bool as_text, LiftNotes& notes) {
-  if (!arguments.is(json::Kind::kObject)) return fail(ErrorCode::kBadInput, "the arguments are not an object");
+  if (!arguments.is(json::Kind::kObject)) return fail(ErrorCode::kUnsupported, "the arguments are not an object");
   std::vector<LiftedArgument> lifted;
   lifted.reserve(arguments.count);
   for (const json::Field* field : json::sorted_fields(arguments)) {
     LiftedArgument argument;
     argument.position = position_of_key(field->key);
-    if (as_text && !field->key.empty() &&
-        std::all_of(field->key.begin(), field->key.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-      argument.position = std::stoi(std::string(field->key.substr(0, 6)));
-    }
+    if (as_text) argument.position = plain_number(field->key);
     if (argument.position < 0) argument.name = field->key;
     argument.value = as_text && field->value.is(json::Kind::kString) ? lift_text(field->value.text, notes)
                                                                      : lift_json(field->value, notes);
@@ -322,10 +328,12 @@ Result<std::vector<LiftedArgument>> lift_op_jsonl(const json::Node& arguments, L
   const json::Node* inputs = arguments.find("inputs");
   const json::Node* kwargs = arguments.find("kwargs");
   if (inputs == nullptr || !inputs->is(json::Kind::kArray))
-    return fail(ErrorCode::kBadInput, "'inputs' is not an array");
+    return fail(ErrorCode::kUnsupported, "'inputs' is not an array");
   std::vector<LiftedArgument> lifted;
   for (const json::Node& item : *inputs)
     lifted.push_back({static_cast<int>(lifted.size()), "", lift_json(item, notes)});
+  if (kwargs != nullptr && !kwargs->is(json::Kind::kObject) && !kwargs->is(json::Kind::kNull))
+    return fail(ErrorCode::kUnsupported, "'kwargs' is not an object");
   if (kwargs != nullptr && kwargs->is(json::Kind::kObject)) {
     for (const json::Field* field : json::sorted_fields(*kwargs)) {
       lifted.push_back({-1, std::string(field->key), lift_json(field->value, notes)});
@@ -335,7 +343,7 @@ Result<std::vector<LiftedArgument>> lift_op_jsonl(const json::Node& arguments, L
 }
 
 Result<std::vector<LiftedArgument>> lift_graph(const json::Node& arguments, LiftNotes& notes) {
-  if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kBadInput, "the arguments are not an array");
+  if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kUnsupported, "the arguments are not an array");
   std::vector<LiftedArgument> lifted;
   for (const json::Node& item : arguments) {
     Value value = item.is(json::Kind::kString) ? lift_text(item.text, notes) : lift_json(item, notes);

@@ -168,6 +168,34 @@ void read_faces(const Fields& tile, TensorSpec& spec, LiftNotes& notes) {
   }
 }
 
+// PageConfig(config=TilePageConfig(tile=Tile(…))): its type is the layout, which older JSON dropped.
+void read_page_config(const Fields& page, TensorSpec& spec, LiftNotes& notes) {
+  for (const auto& [name, config] : page) {
+    const Fields* inner = members(config);
+    if (name != "config" || inner == nullptr) {
+      spec.more.emplace_back("page_config." + name, lift(config, notes));
+      continue;
+    }
+    if (const Struct* typed = config.as_struct(); typed != nullptr && !spec.layout.present()) {
+      if (typed->type == "TilePageConfig")
+        spec.layout = {Layout::kTile, {}};
+      else if (typed->type == "RowMajorPageConfig")
+        spec.layout = {Layout::kRowMajor, {}};
+      else
+        spec.more.emplace_back("page_config", Value(Enum{"", typed->type}));
+    }
+    for (const auto& [part, field] : *inner) {
+      const Fields* tile = part == "tile" ? members(field) : nullptr;
+      if (tile == nullptr) {
+        spec.more.emplace_back("page_config." + part, lift(field, notes));
+        continue;
+      }
+      if (const Value* shape = find(*tile, "tile_shape")) spec.tile = read_shape(*shape);
+      read_faces(*tile, spec, notes);
+    }
+  }
+}
+
 // `PlacementShard(-2)` -> `Shard(2)` for a tensor of rank 4; `PlacementReplicate()` -> `Replicate`.
 std::string placement_dim(std::string_view text, std::size_t rank) {
   if (text.starts_with("Placement")) text.remove_prefix(9);
@@ -179,7 +207,7 @@ std::string placement_dim(std::string_view text, std::size_t rank) {
   return std::string(text);
 }
 
-// "['PlacementShard(2)', 'PlacementReplicate']"
+// "['PlacementShard(2)', 'PlacementReplicate']"; a text of another form is one dim, as it stands.
 std::vector<std::string> placement_dims(std::string_view text, std::size_t rank) {
   std::vector<std::string> dims;
   std::size_t at = 0;
@@ -189,34 +217,39 @@ std::vector<std::string> placement_dims(std::string_view text, std::size_t rank)
     dims.push_back(placement_dim(text.substr(at + 1, end - at - 1), rank));
     at = end + 1;
   }
+  if (dims.empty() && text != "[]") dims.emplace_back(text);
   return dims;
 }
 
-std::optional<Placement> read_placement(const Fields& fields, std::size_t rank) {
+// `keep_rest`: fields besides the placement's own belong to it and are kept; else they are the tensor's.
+void read_placement(const Fields& fields, TensorSpec& spec, LiftNotes& notes, bool keep_rest = true) {
   Placement placement;
-  const Value* dims = find(fields, "placement");
-  if (dims == nullptr) dims = find(fields, "placements");
-  if (dims == nullptr) return std::nullopt;
-  if (const std::string* text = dims->as_string()) {
-    placement.dims = placement_dims(*text, rank);
-  } else if (const List* list = dims->as_list()) {
-    for (const Value& item : *list) {
-      if (const std::string* dim = item.as_string()) placement.dims.push_back(placement_dim(*dim, rank));
+  const std::size_t rank = spec.shape.size();
+  for (const auto& [name, field] : fields) {
+    if (name == "placement" || name == "placements") {
+      if (const std::string* text = field.as_string()) placement.dims = placement_dims(*text, rank);
+      const List* list = field.as_list();
+      for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+        const std::string* dim = (*list)[i].as_string();
+        placement.dims.push_back(dim != nullptr ? placement_dim(*dim, rank) : to_text((*list)[i]));
+      }
+    } else if (name == "distribution_shape" || name == "mesh_device_shape" || (keep_rest && name == "shape")) {
+      auto read = read_shape(field);
+      Shape& shape = name == "distribution_shape" ? placement.distribution : placement.mesh;
+      if (read)
+        shape = *std::move(read);
+      else if (!is_nothing(field))
+        spec.more.emplace_back("placement." + name, lift(field, notes));
+    } else if (keep_rest && name != "device_ids") {
+      spec.more.emplace_back("placement." + name, lift(field, notes));
     }
   }
-  const auto shape_of = [&](std::string_view name, Shape& shape) {
-    const Value* value = find(fields, name);
-    if (value == nullptr) return;
-    if (auto read = read_shape(*value)) shape = *std::move(read);
-  };
-  shape_of("distribution_shape", placement.distribution);
-  shape_of("mesh_device_shape", placement.mesh);
-  if (placement.mesh.empty()) shape_of("shape", placement.mesh);  // of a mesh_device as the tracer wrote it
-  if (placement.mesh.size() != 2) {                               // on the host: what the distribution implies
+  if (placement.mesh.size() != 2) {  // on the host: what the distribution implies
     if (placement.distribution.size() == 2) placement.mesh = placement.distribution;
     if (placement.distribution.size() == 1) placement.mesh = {1, placement.distribution[0]};
   }
-  return placement;
+  if (!placement.dims.empty() || !placement.distribution.empty() || !placement.mesh.empty())
+    spec.placement = std::move(placement);
 }
 
 }  // namespace
@@ -303,19 +336,7 @@ TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
       } else if (name == "memory_config") {
         read_memory_field(field, spec, notes);
       } else if (name == "page_config" && inner != nullptr) {
-        const Value* config = find(*inner, "config");
-        if (config == nullptr) continue;
-        if (const Struct* typed = config->as_struct(); typed != nullptr && !spec.layout.present()) {
-          // The type of the page config is the layout: reflection text names it, older JSON dropped it.
-          if (typed->type == "TilePageConfig") spec.layout = {Layout::kTile, {}};
-          if (typed->type == "RowMajorPageConfig") spec.layout = {Layout::kRowMajor, {}};
-        }
-        const Fields* page = members(*config);
-        const Value* tile = page != nullptr ? find(*page, "tile") : nullptr;
-        const Fields* tile_fields = tile != nullptr ? members(*tile) : nullptr;
-        const Value* tile_shape = tile_fields != nullptr ? find(*tile_fields, "tile_shape") : nullptr;
-        if (tile_shape != nullptr) spec.tile = read_shape(*tile_shape);
-        if (tile_fields != nullptr) read_faces(*tile_fields, spec, notes);
+        read_page_config(*inner, spec, notes);
       } else if (name == "alignment") {
         if (auto alignment = read_shape(field)) {
           List numbers;
@@ -326,8 +347,12 @@ TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
         }
       } else if (name == "storage") {  // DeviceStorage(), HostStorage(): the type says where, its members are handles
         if (const Struct* typed = field.as_struct(); typed != nullptr && !spec.storage.present()) {
-          if (typed->type == "DeviceStorage") spec.storage = {StorageType::kDevice, {}};
-          if (typed->type == "HostStorage") spec.storage = {StorageType::kHost, {}};
+          if (typed->type == "DeviceStorage")
+            spec.storage = {StorageType::kDevice, {}};
+          else if (typed->type == "HostStorage")
+            spec.storage = {StorageType::kHost, {}};
+          else
+            spec.more.emplace_back("storage", Value(Enum{"", typed->type}));
         }
       } else {
         spec.more.emplace_back(name, lift(field, notes));
@@ -358,8 +383,12 @@ TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes&
       if (name == "original_shape" && !spec.has_shape) spec.more.emplace_back(name, lift(field, notes));
     } else if (name == "shape") {
       // With values, shape and dtype describe the copy on the host, not the tensor.
-      if (original == nullptr || has_values) continue;
-      if (auto read = read_shape(field); read && *read != spec.shape) spec.device_shape = *std::move(read);
+      if (has_values) continue;
+      auto read = read_shape(field);
+      if (!read)
+        spec.more.emplace_back(name, lift(field, notes));  // no list of numbers: kept as it is
+      else if (original != nullptr && *read != spec.shape)
+        spec.device_shape = *std::move(read);
     } else if (name == "original_dtype" || (name == "dtype" && original_dtype == nullptr)) {
       spec.dtype = read_name(field, parse_dtype, "dtype", notes);
     } else if (name == "dtype") {
@@ -373,12 +402,12 @@ TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes&
     } else if (name == "memory_config") {
       read_memory_field(field, spec, notes);
     } else if ((name == "tensor_placement" || name == "mesh_device") && inner != nullptr) {
-      spec.placement = read_placement(*inner, spec.shape.size());
+      read_placement(*inner, spec, notes);
     } else if (name == "tensor_id" || name == "is_allocated" || name == "device_id" || name == "mesh_coords" ||
                name == "mesh_shape" || name == "distribution_shape" || name == "placements" || name == "address") {
       // Python records of a graph report spread the placement over the tensor's own fields; ids are no configuration.
       if (name == "placements") {
-        spec.placement = read_placement(fields, spec.shape.size());
+        read_placement(fields, spec, notes, false);
         if (const Value* mesh = find(fields, "mesh_shape"); mesh != nullptr && spec.placement) {
           if (auto read = read_shape(*mesh)) spec.placement->mesh = *std::move(read);
         }

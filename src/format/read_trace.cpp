@@ -58,6 +58,23 @@ std::vector<std::string> outer_keys(std::string_view text, std::size_t at) {
   return keys;
 }
 
+bool has(const std::vector<std::string>& keys, std::string_view key);
+
+// A later line that is a record of op JSONL: the first one may be damaged.
+bool has_op_line(std::string_view text) {
+  constexpr int kLines = 16;
+  for (int i = 0; i < kLines; ++i) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    if (line.starts_with('{') && line.find_last_not_of(" \r") != std::string_view::npos &&
+        line[line.find_last_not_of(" \r")] == '}' && has(outer_keys(line, 0), "op_name"))
+      return true;
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  return false;
+}
+
 bool has(const std::vector<std::string>& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
@@ -97,7 +114,7 @@ Status read_one(const std::string& path, TraceSink& sink) {
   std::vector<std::string> keys;
   if (start == '{') keys = outer_keys(peeked, first);
   sink.add_file();
-  if (has(keys, "op_name")) return read_op_jsonl(input, shown, sink);
+  if (has(keys, "op_name") || has_op_line(peeked)) return read_op_jsonl(input, shown, sink);
 
   OPWRIGHT_TRY_ASSIGN(const Text whole, std::move(input).read_all());
   const std::string_view text = whole.view().substr(mark);
@@ -134,17 +151,26 @@ bool may_be_trace(const fs::path& path) {
 // Reads without keeping: tells whether a document is whole before anything of it is taken.
 class NullSink final : public TraceSink {
  public:
-  Status observe(const Observed&) override { return {}; }
+  Status observe(const Observed& observed) override {
+    const auto arguments = document_.parse(observed.arguments);
+    if (arguments || arguments.error().too_deep) return {};
+    return fail(ErrorCode::kBadInput, fmt::format("not valid JSON in the arguments of {} at byte {}: {}", observed.op,
+                                                  observed.offset, arguments.error().what));
+  }
   void lose(const Loss&) override {}
   void leave_out(std::string_view, std::size_t) override {}
   void describe(const TraceInfo&) override {}
   Status end_trace(const TraceInfo&) override { return {}; }
   void add_bytes(std::size_t) override {}
   void add_file() override {}
+
+ private:
+  json::Document document_;
 };
 
 Status read_whole(const std::string& path, TraceSink& sink) {
-  if (path.find(".jsonl") == std::string::npos) {  // lines stand for themselves, documents do not
+  if (fs::path(path).filename().string().find(".jsonl") ==
+      std::string::npos) {  // lines stand for themselves, documents do not
     NullSink nowhere;
     OPWRIGHT_TRY(read_one(path, nowhere));
   }

@@ -50,19 +50,29 @@ std::string_view last_part(std::string_view text) {
   return at == std::string_view::npos ? text : text.substr(at + 1);
 }
 
+// A name outside the set has one spelling too: without its prefixes and suffix, in capitals.
+std::string capitals(std::string_view word) {
+  std::string out(word);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
 template <class E, std::size_t N>
 Spelled<E> parse(const std::array<Name<E>, N>& names, std::string_view text, std::string_view suffix = "") {
   if (text.empty()) return {};
   std::string_view word = last_part(text);
+  if (word.empty()) word = text;
+  const bool whole = word.size() == text.size();  // a number counts only when it stands alone
   for (const auto& entry : names) {
-    if (equal_ignoring_case(word, entry.name) || (!entry.number.empty() && word == entry.number))
+    if (equal_ignoring_case(word, entry.name) || (whole && !entry.number.empty() && word == entry.number))
       return {entry.value, {}};
   }
   if (!suffix.empty() && word.size() > suffix.size() &&
       equal_ignoring_case(word.substr(word.size() - suffix.size()), suffix)) {
     return parse(names, word.substr(0, word.size() - suffix.size()));
   }
-  return {E::kUnknown, std::string(text)};
+  return {E::kUnknown, capitals(word)};
 }
 
 }  // namespace

@@ -48,19 +48,48 @@ void append_fields(std::string& out, const Fields& fields) {
   }
 }
 
-void append_type(std::string& out, std::string_view type) {
-  if (!type.empty()) append_name(out, type);
+// The types of values that have a text of their own; a struct of the same name is quoted.
+bool is_reserved(std::string_view type) {
+  return type == "tensor" || type == "memory" || type == "opaque" || type == "enum";
 }
 
-// A bare word must not look like another kind of value.
+void append_type(std::string& out, std::string_view type) {
+  if (is_reserved(type))
+    json::append_quoted(out, type);
+  else if (!type.empty())
+    append_name(out, type);
+}
+
+// The two parts of an enum are set apart by a dot, so neither may hold one; and a bare word must not look like another
+// kind of value.
 void append_enum(std::string& out, const Enum& e) {
-  append_type(out, e.type);
-  if (!e.type.empty()) out += '.';
-  const bool bare = e.type.empty() && (!is_plain(e.name) || e.name == "none" || e.name == "true" || e.name == "false" ||
-                                       e.name == "inf" || e.name == "nan" || (e.name[0] >= '0' && e.name[0] <= '9'));
-  if (bare) out += "enum(";
-  append_name(out, e.name);
-  if (bare) out += ')';
+  const auto append_word = [&](std::string_view word) {
+    if (is_plain(word) && word.find_first_of(".:") == std::string_view::npos)
+      out += word;
+    else
+      json::append_quoted(out, word);
+  };
+  if (!e.type.empty()) {
+    append_word(e.type);
+    out += '.';
+    append_word(e.name);
+    return;
+  }
+  const bool bare = is_plain(e.name) && e.name.find_first_of(".:") == std::string_view::npos && e.name != "none" &&
+                    e.name != "true" && e.name != "false" && e.name != "inf" && e.name != "nan" &&
+                    !(e.name[0] >= '0' && e.name[0] <= '9');
+  out += bare ? "" : "enum(";
+  append_word(e.name);
+  out += bare ? "" : ")";
+}
+
+// A name of a closed set stands alone; one we do not know says whose name it is.
+template <class E>
+void append_spelled(std::string& out, std::string_view what, const Spelled<E>& name) {
+  if (!name.present()) return;
+  out += ' ';
+  if (name.value == E::kUnknown) (out += what) += '=';
+  append_name(out, name.name());
 }
 
 void append_more(std::string& out, const Fields& more) {
@@ -92,15 +121,17 @@ void append_shard(std::string& out, std::string_view word, const ShardSpec& shar
   append_text(out, shard.shape);
   out += " on ";
   append_grid(out, shard.grid);
-  if (shard.orientation.present()) append_name(out += ' ', shard.orientation.name());
-  if (!shard.distribution.empty()) append_name(out += ' ', shard.distribution);
+  append_spelled(out, "orientation", shard.orientation);
+  if (!shard.distribution.empty()) append_name(out += " distribution=", shard.distribution);
   append_more(out, shard.more);
 }
 
 void append_memory(std::string& out, const MemoryConfig& config) {
   out += "memory(";
-  append_name(out, config.buffer.name());
-  append_name(out += ' ', config.layout.name());
+  const std::size_t start = out.size();
+  append_spelled(out, "buffer", config.buffer);
+  append_spelled(out, "layout", config.layout);
+  if (out.size() > start) out.erase(start, 1);  // the space before the first name
   if (config.shard) append_shard(out, "shard", *config.shard);
   if (config.nd_shard) append_shard(out, "nd_shard", *config.nd_shard);
   append_more(out, config.more);
@@ -108,17 +139,18 @@ void append_memory(std::string& out, const MemoryConfig& config) {
 }
 
 void append_tensor(std::string& out, const TensorSpec& spec) {
-  append_name(out, spec.type.empty() ? std::string_view("tensor") : std::string_view(spec.type));
-  out += '(';
+  out += "tensor(";
+  if (!spec.type.empty()) {
+    append_name(out, spec.type);
+    out += ' ';
+  }
   if (spec.has_shape)
     append_text(out, spec.shape);
   else
     out += "shape absent";
-  for (const std::string_view name : {spec.dtype.present() ? spec.dtype.name() : std::string_view(),
-                                      spec.layout.present() ? spec.layout.name() : std::string_view(),
-                                      spec.storage.present() ? spec.storage.name() : std::string_view()}) {
-    if (!name.empty()) append_name(out += ' ', name);
-  }
+  append_spelled(out, "dtype", spec.dtype);
+  append_spelled(out, "layout", spec.layout);
+  append_spelled(out, "storage", spec.storage);
   if (spec.memory) append_memory(out += ' ', *spec.memory);
   if (spec.tile) append_text(out += " tile ", *spec.tile);
   if (spec.device_shape) append_text(out += " on each device ", *spec.device_shape);

@@ -58,7 +58,9 @@ ConfigKey key_of(std::string_view canonical_text) { return sha256(canonical_text
 Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::string_view arguments,
                                        format::LiftNotes& notes) {
   const auto root = document_.parse(arguments);
-  if (!root) return fail(ErrorCode::kBadInput, json::describe(arguments, root.error()));
+  if (!root)
+    return fail(root.error().too_deep ? ErrorCode::kUnsupported : ErrorCode::kBadInput,
+                json::describe(arguments, root.error()));
   notes.duplicate_keys += document_.duplicate_keys();
   OPWRIGHT_TRY_ASSIGN(auto lifted, format::lift_arguments(kind, **root, notes));
 

@@ -26,7 +26,8 @@ ConfigKey key_of(std::string_view canonical_text);
 // Turns forms into configurations. Keeps its parser's memory between calls; use one a thread.
 class Normalizer {
  public:
-  // `op` as spelled, `arguments` as the JSON text of the form. Fails when the text is not of the form's shape.
+  // `op` as spelled, `arguments` as the JSON text of the form. Fails with kBadInput when the text is
+  // no JSON, with kUnsupported when it is not of the form's shape.
   Result<OpConfig> normalize(FormKind kind, std::string_view op, std::string_view arguments, format::LiftNotes& notes);
 
  private:

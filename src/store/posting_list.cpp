@@ -21,7 +21,9 @@ bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int
     step |= static_cast<std::uint64_t>(bits & 0x7F) << shift;
     shift += 7;
     if ((bits & 0x80) != 0) continue;
-    first += static_cast<std::int64_t>(step);
+    const std::int64_t next = first + static_cast<std::int64_t>(step & (~std::uint64_t{0} >> 2));
+    if (step == 0 || step > (~std::uint64_t{0} >> 2) || next <= first) return false;
+    first = next;
     out.push_back(first);
     step = 0;
     shift = 0;

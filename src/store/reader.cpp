@@ -72,6 +72,21 @@ Status Reader::check() {
   OPWRIGHT_TRY_ASSIGN(const bool row, quick.step());
   if (row && quick.text(0) != "ok")
     return fail(ErrorCode::kBadInput, fmt::format("{}: the store is damaged: {}", database_.path(), quick.text(0)));
+  OPWRIGHT_TRY_ASSIGN(Statement packs, database_.prepare("SELECT data FROM pack"));
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool pack, packs.step());
+    if (!pack) break;
+    OPWRIGHT_TRY(Unpacked::open(packs.blob(0)));
+  }
+  OPWRIGHT_TRY_ASSIGN(Statement lists, database_.prepare("SELECT first, steps FROM posting"));
+  std::vector<std::int64_t> ids;
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool list, lists.step());
+    if (!list) break;
+    ids.clear();
+    if (!decode_ids(lists.integer(0), lists.blob(1), ids))
+      return fail(ErrorCode::kBadInput, fmt::format("{}: a list of the index is damaged", database_.path()));
+  }
   OPWRIGHT_TRY_ASSIGN(Statement keys, database_.prepare("PRAGMA foreign_key_check"));
   OPWRIGHT_TRY_ASSIGN(const bool orphan, keys.step());
   if (orphan)

@@ -56,6 +56,8 @@ Status emit(FormKind kind, std::string_view op, std::string_view arguments, cons
 }  // namespace
 
 Status read_graph(const Node& nodes, std::string_view text, const std::string& path, TraceSink& sink) {
+  if (!nodes.is(Kind::kArray))
+    return fail(ErrorCode::kNotATrace, fmt::format("{}: its 'graph' is not a list of nodes", path));
   // A tensor node lists the functions that consume it; the older format says it nowhere else.
   std::unordered_map<std::int64_t, const Node*> tensors;
   std::unordered_map<std::int64_t, std::vector<const Node*>> consumed;
@@ -96,7 +98,11 @@ Status read_graph(const Node& nodes, std::string_view text, const std::string& p
       if (const Node* inputs = node.find("input_tensors"); inputs != nullptr && inputs->is(Kind::kArray)) {
         for (const Node& input : *inputs) {
           const auto found = input.as_int64() ? tensors.find(*input.as_int64()) : tensors.end();
-          if (found != tensors.end()) add_tensor(*found->second);
+          if (found != tensors.end())
+            add_tensor(*found->second);
+          else
+            sink.lose({"unknown_shape", path, 0,
+                       fmt::format("node {}: its input tensor {} is no node of the graph", at, input.text)});
         }
       }
     } else {

@@ -37,6 +37,9 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
       continue;
     }
     const Node& record = **root;
+    if (document.duplicate_keys() > 0)
+      sink.lose(
+          {"duplicate_key", path, input.line_offset(), "a key stands twice in an object; the last one was taken"});
     const auto op = record.string_field("op_name");
     const Node* inputs = record.find("inputs");
     const Node* kwargs = record.find("kwargs");

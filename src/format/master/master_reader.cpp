@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <optional>
+#include <set>
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -36,6 +37,7 @@ error_code raw_text(ondemand::value value, std::string_view& text) {
     if (code == simdjson::SUCCESS) code = array.raw_json().get(text);
   } else {
     text = token;
+    if (!json::is_scalar_token(token)) code = simdjson::TAPE_ERROR;
   }
   text = trimmed(text);
   return code;
@@ -166,6 +168,26 @@ class MasterReader {
     return {};
   }
 
+  Status take_field(const std::string& name, std::string_view text, const std::string& op) {
+    if (name == "arguments") {
+      observed_.arguments = text;
+    } else if (name == "config_hash") {
+      observed_.config_hash = unquoted(text);
+    } else if (name == "sweep_source_hash") {
+      observed_.sweep_source_hash = unquoted(text);
+    } else if (name == "traced_machine_info") {
+      observed_.hashed_machine = text;
+    } else if (name != "config_id" && !provenance_.take(name, text)) {  // config_id: a row number of this file
+      if (const auto other = small_.parse(text); !other) {
+        const json::ParseError error{offset_of(text) + other.error().offset, other.error().what, false};
+        return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path_,
+                                                      json::describe(text_, error)));
+      }
+      lose("unknown_field", text, fmt::format("{} of a configuration of {}", name, op));
+    }
+    return {};
+  }
+
   Status read_configuration(const std::string& op, ondemand::value value, ondemand::document& document) {
     const std::string_view token = value.raw_json_token();
     observed_ = Observed{};
@@ -188,6 +210,7 @@ class MasterReader {
     ondemand::object object;
     if (const auto code = value.get_object().get(object)) return broken(code, &document);
     provenance_.clear();
+    std::set<std::string> names;
     for (auto entry : object) {
       ondemand::field field;
       if (const auto code = std::move(entry).get(field)) return broken(code, &document);
@@ -195,18 +218,9 @@ class MasterReader {
       if (const auto code = field.unescaped_key().get(key)) return broken(code, &document);
       const std::string name(key);
       if (const auto code = raw_text(field.value(), text)) return broken(code, &document);
-      if (name == "arguments")
-        observed_.arguments = text;
-      else if (name == "config_hash")
-        observed_.config_hash = unquoted(text);
-      else if (name == "sweep_source_hash")
-        observed_.sweep_source_hash = unquoted(text);
-      else if (name == "config_id")
-        continue;  // a row number of this file
-      else if (name == "traced_machine_info")
-        observed_.hashed_machine = text;
-      else if (!provenance_.take(name, text))
-        lose("unknown_field", text, fmt::format("{} of a configuration of {}", name, op));
+      if (!names.insert(name).second)
+        lose("duplicate_key", text, fmt::format("{} of a configuration of {}; the last one was taken", name, op));
+      OPWRIGHT_TRY(take_field(name, text, op));
     }
     if (!observed_.arguments.starts_with('[') && !observed_.arguments.starts_with('{')) {
       lose("unknown_shape", token, fmt::format("a configuration of {} has no arguments", op));

@@ -29,6 +29,35 @@ void for_each_entry(const Node* node, F&& use) {  // one value or a list of them
   }
 }
 
+void append_extra(std::string& extra, std::string_view key, const Node& value) {
+  extra += extra.empty() ? "{" : ", ";
+  json::append_quoted(extra, key);
+  extra += ": ";
+  json::append_python(extra, value, {.sort_keys = true});
+}
+
+void pair_up(std::vector<std::string_view> sources, std::vector<std::string_view> machines, std::string_view extra,
+             std::vector<Sighting>& sightings) {
+  const auto see = [&](std::string_view source, std::string_view machine) {
+    Sighting sighting;
+    sighting.source = source;
+    sighting.machine = machine;
+    sighting.extra = extra;
+    sightings.push_back(sighting);
+  };
+  if (sources.size() > 1 && machines.size() > 1) {
+    // Two lists side by side do not say who ran where: neither is paired with the other.
+    for (const auto source : sources) see(source, {});
+    for (const auto machine : machines) see({}, machine);
+    return;
+  }
+  if (sources.empty()) sources.emplace_back();
+  if (machines.empty()) machines.emplace_back();
+  for (const auto source : sources) {
+    for (const auto machine : machines) see(source, machine);
+  }
+}
+
 }  // namespace
 
 void Provenance::clear() {
@@ -63,9 +92,10 @@ std::string_view Provenance::keep_json(const Node& node) {
 }
 
 Status Provenance::read(std::vector<Sighting>& sightings) {
-  if (!executions_.empty()) return recall_executions(sightings);
-  if (!contexts_.empty()) return read_contexts(sightings);
-  return read_lists(sightings);
+  if (!executions_.empty()) OPWRIGHT_TRY(recall_executions(sightings));
+  if (!contexts_.empty()) OPWRIGHT_TRY(read_contexts(sightings));
+  if (!source_.empty() || !machine_.empty()) OPWRIGHT_TRY(read_lists(sightings));
+  return {};
 }
 
 Status Provenance::recall_executions(std::vector<Sighting>& sightings) {
@@ -103,18 +133,14 @@ Status Provenance::read_executions(std::vector<Sighting>& sightings) {
         sighting.source = value.text;
       else if (key == "machine_info" && value.is(Kind::kObject))
         sighting.machine = keep_json(value);
-      else if (key == "count" && value.as_int64())
+      else if (key == "count" && value.as_int64().value_or(-1) >= 0)
         sighting.count = *value.as_int64();
       else if (key == "trace_uid" && value.is(Kind::kString))
         sighting.trace_uid = value.text;
       else if (key == "trace_run_ids" && value.is(Kind::kArray))
         sighting.trace_uid = keep(run_uid(value));
-      else {
-        extra += extra.empty() ? "{" : ", ";
-        json::append_quoted(extra, key);
-        extra += ": ";
-        json::append_python(extra, value, {.sort_keys = true});
-      }
+      else
+        append_extra(extra, key, value);
     }
     if (!extra.empty()) sighting.extra = keep(extra + "}");
     sightings.push_back(sighting);
@@ -122,20 +148,27 @@ Status Provenance::read_executions(std::vector<Sighting>& sightings) {
   return {};
 }
 
+// What is no text where a text is expected stays as its JSON.
+std::string_view Provenance::text_of(const Node& node) { return node.is(Kind::kString) ? node.text : keep_json(node); }
+
 Status Provenance::read_contexts(std::vector<Sighting>& sightings) {
-  const auto root = document_.parse(contexts_);
+  const auto root = second_.parse(contexts_);
   if (!root) return fail(ErrorCode::kBadInput, "contexts: " + json::describe(contexts_, root.error()));
   for_each_entry(*root, [&](const Node& context) {
-    const std::size_t before = sightings.size();
-    for_each_entry(context.find("machine_info"), [&](const Node& machine) {
-      const std::string_view text = keep_json(machine);
-      for_each_entry(context.find("source"),
-                     [&](const Node& source) { sightings.push_back({.source = source.text, .machine = text}); });
-      if (context.find("source") == nullptr) sightings.push_back({.machine = text});
-    });
-    if (sightings.size() == before) {
-      for_each_entry(context.find("source"), [&](const Node& source) { sightings.push_back({.source = source.text}); });
+    std::vector<std::string_view> sources, machines;
+    std::string extra;
+    if (!context.is(Kind::kObject)) {
+      sources.push_back(text_of(context));
+    } else {
+      for_each_entry(context.find("source"), [&](const Node& source) { sources.push_back(text_of(source)); });
+      for_each_entry(context.find("machine_info"),
+                     [&](const Node& machine) { machines.push_back(keep_json(machine)); });
+      for (std::uint32_t i = 0; i < context.count; ++i) {
+        const auto& [key, value] = context.fields[i];
+        if (key != "source" && key != "machine_info") append_extra(extra, key, value);
+      }
     }
+    pair_up(sources, machines, extra.empty() ? std::string_view() : keep(extra + "}"), sightings);
   });
   return {};
 }
@@ -143,30 +176,16 @@ Status Provenance::read_contexts(std::vector<Sighting>& sightings) {
 Status Provenance::read_lists(std::vector<Sighting>& sightings) {
   std::vector<std::string_view> sources, machines;
   if (!source_.empty()) {
-    const auto root = document_.parse(source_);
+    const auto root = second_.parse(source_);
     if (!root) return fail(ErrorCode::kBadInput, "source: " + json::describe(source_, root.error()));
-    for_each_entry(*root, [&](const Node& node) {
-      if (node.is(Kind::kString)) sources.push_back(node.text);
-    });
+    for_each_entry(*root, [&](const Node& node) { sources.push_back(keep(std::string(text_of(node)))); });
   }
   if (!machine_.empty()) {
     const auto root = second_.parse(machine_);
     if (!root) return fail(ErrorCode::kBadInput, "machine_info: " + json::describe(machine_, root.error()));
-    for_each_entry(*root, [&](const Node& node) {
-      if (node.is(Kind::kObject)) machines.push_back(keep_json(node));
-    });
+    for_each_entry(*root, [&](const Node& node) { machines.push_back(keep_json(node)); });
   }
-  if (sources.size() > 1 && machines.size() > 1) {
-    // Two lists side by side do not say who ran where: neither is paired with the other.
-    for (const auto source : sources) sightings.push_back({.source = source});
-    for (const auto machine : machines) sightings.push_back({.machine = machine});
-    return {};
-  }
-  if (sources.empty()) sources.emplace_back();
-  if (machines.empty()) machines.emplace_back();
-  for (const auto source : sources) {
-    for (const auto machine : machines) sightings.push_back({.source = source, .machine = machine});
-  }
+  pair_up(sources, machines, {}, sightings);
   return {};
 }
 

@@ -29,6 +29,7 @@ class Provenance {
   Status read_lists(std::vector<Sighting>& sightings);
   std::string_view keep(std::string text);
   std::string_view keep_json(const json::Node& node);
+  std::string_view text_of(const json::Node& node);
 
   std::string_view executions_, contexts_, source_, machine_;
   json::Document document_;

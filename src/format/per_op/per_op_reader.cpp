@@ -88,6 +88,8 @@ class FolderReader {
       sink_.lose({"unreadable_file", path, root.error().offset, json::describe(text, root.error())});
       return {};
     }
+    if (document_.duplicate_keys() > 0)
+      sink_.lose({"duplicate_key", path, 0, "a key stands twice in an object; the last one was taken"});
     const auto op = (*root)->string_field("operation_name");
     if (!op) {
       sink_.lose({"unknown_shape", path, 0, "no operation_name: not a per-op record"});
@@ -232,6 +234,11 @@ Status read_per_op_folder(const std::string& folder, const ReadOptions& options,
 Status read_per_op_file(std::string_view text, const std::string& path, TraceSink& sink) {
   static const std::string kNoFolder;
   const ReadOptions options;
+  json::Document document;
+  if (const auto root = document.parse(text); !root) {
+    return fail(ErrorCode::kBadInput, fmt::format("{}: not valid JSON at {}; nothing was imported from it", path,
+                                                  json::describe(text, root.error())));
+  }
   FolderReader reader(kNoFolder, options, sink);
   OPWRIGHT_TRY(reader.read_record(text, path));
   TraceInfo info;

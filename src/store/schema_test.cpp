@@ -1,0 +1,110 @@
+#include "store/schema.h"
+
+#include <gtest/gtest.h>
+
+#include "base/test_folder.h"
+
+namespace opwright::store {
+namespace {
+
+Database open(const std::string& path, Database::Mode mode = Database::Mode::kWrite) {
+  auto database = Database::open(path, mode, 100);
+  EXPECT_TRUE(database) << database.error().message;
+  return *std::move(database);
+}
+
+TEST(Schema, AnEmptyFileBecomesAStore) {
+  const TestFolder folder;
+  Database database = open(folder.file("s.db"));
+  EXPECT_EQ(check_version(database).error().code, ErrorCode::kNotFound);  // nothing imported yet
+  ASSERT_TRUE(migrate(database));
+  EXPECT_TRUE(check_version(database));
+  EXPECT_EQ(*database.query_integer("PRAGMA user_version"), kSchemaVersion);
+  EXPECT_EQ(*database.query_integer("PRAGMA application_id"), 0x6f707772);
+  EXPECT_EQ(*database.query_integer("SELECT count(*) FROM source WHERE id = 0"), 1);  // "not known"
+  EXPECT_EQ(*database.query_integer("SELECT count(*) FROM machine WHERE id = 0"), 1);
+}
+
+TEST(Schema, MigratingAgainChangesNothing) {
+  const TestFolder folder;
+  Database database = open(folder.file("s.db"));
+  ASSERT_TRUE(migrate(database));
+  ASSERT_TRUE(database.execute("INSERT INTO operation(name) VALUES ('ttnn.add')"));
+  const auto version = *database.query_integer("PRAGMA schema_version");
+  ASSERT_TRUE(migrate(database));
+  EXPECT_EQ(*database.query_integer("PRAGMA schema_version"), version);
+  EXPECT_EQ(*database.query_integer("SELECT count(*) FROM operation"), 1);
+}
+
+TEST(Schema, ANewerStoreIsRefused) {
+  const TestFolder folder;
+  Database database = open(folder.file("s.db"));
+  ASSERT_TRUE(migrate(database));
+  ASSERT_TRUE(database.execute("PRAGMA user_version = " + std::to_string(kSchemaVersion + 1)));
+  for (const Status& status : {migrate(database), check_version(database)}) {
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::kUnsupported);
+    EXPECT_NE(status.error().message.find("newer opwright"), std::string::npos);
+  }
+  EXPECT_EQ(*database.query_integer("PRAGMA user_version"), kSchemaVersion + 1);
+}
+
+TEST(Schema, AForeignDatabaseIsRefusedAndLeftAlone) {
+  const TestFolder folder;
+  Database database = open(folder.file("other.db"));
+  ASSERT_TRUE(database.execute("CREATE TABLE photos(id INTEGER)"));
+  for (const Status& status : {migrate(database), check_version(database)}) {
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::kBadInput);
+    EXPECT_NE(status.error().message.find("not an opwright store"), std::string::npos);
+  }
+  EXPECT_EQ(*database.query_integer("SELECT count(*) FROM sqlite_master"), 1);
+}
+
+TEST(Schema, AFileThatIsNoDatabaseIsRefused) {
+  const TestFolder folder;
+  const std::string text(5000, 'x');
+  const std::string path = folder.write("text.db", text);
+  Database database = open(path);
+  const Status status = migrate(database);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kBadInput);
+  EXPECT_EQ(content_of(path), text);
+}
+
+TEST(Sql, ErrorsNameTheFile) {
+  const TestFolder folder;
+  const auto missing = Database::open(folder.file("no/such/folder/s.db"), Database::Mode::kWrite, 0);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kIo);
+  EXPECT_NE(missing.error().message.find("no/such/folder/s.db"), std::string::npos);
+  EXPECT_FALSE(Database::open(folder.file("absent.db"), Database::Mode::kRead, 0));
+  Database database = open(folder.file("s.db"));
+  EXPECT_FALSE(database.execute("SELECT nonsense"));
+  EXPECT_FALSE(database.prepare("SELECT nonsense"));
+}
+
+TEST(Sql, StatementsBindEveryKindAndRunAgain) {
+  const TestFolder folder;
+  Database database = open(folder.file("s.db"));
+  ASSERT_TRUE(database.execute("CREATE TABLE t(i INTEGER, s TEXT, b BLOB, n TEXT)"));
+  auto add = database.prepare("INSERT INTO t VALUES (?, ?, ?, ?)");
+  ASSERT_TRUE(add);
+  const std::string_view bytes("\0\xff", 2);
+  ASSERT_TRUE(add->bind(1, INT64_MIN).bind(2, "é").bind_blob(3, bytes).bind_null(4).run());
+  ASSERT_TRUE(add->bind(1, std::int64_t{2}).bind(2, "").bind_blob(3, {}).bind(4, "x").run());
+  auto find = database.prepare("SELECT i, s, b, n FROM t ORDER BY i");
+  ASSERT_TRUE(*find->step());
+  EXPECT_EQ(find->integer(0), INT64_MIN);
+  EXPECT_EQ(find->text(1), "é");
+  EXPECT_EQ(find->blob(2), bytes);
+  EXPECT_TRUE(find->is_null(3));
+  ASSERT_TRUE(*find->step());
+  EXPECT_EQ(find->text(1), "");
+  EXPECT_FALSE(find->is_null(1));  // an empty text is a text
+  EXPECT_FALSE(*find->step());
+  EXPECT_TRUE(*find->step());  // from the start
+}
+
+}  // namespace
+}  // namespace opwright::store
