@@ -265,7 +265,6 @@ TEST(WriteAtomically, ADeviceIsWrittenNotReplaced) {
   EXPECT_TRUE(S_ISCHR(info.st_mode));
 }
 
-// BUG: the name is replaced, not what it points to: a linked export is cut off from its target.
 TEST(WriteAtomically, ALinkIsFollowed) {
   const TestFolder folder;
   const std::string target = folder.write("target", "old");

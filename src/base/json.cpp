@@ -325,18 +325,13 @@ std::optional<std::string_view> minify(std::string_view text, std::vector<char>&
 namespace {
 
 std::size_t first_invalid_utf8(std::string_view text) {
-  std::size_t good = 0;
-  std::size_t bad = text.size();
-  while (good + 1 < bad) {  // narrows the place down to one sequence
-    std::size_t middle = good + (bad - good) / 2;
-    while (middle > good && (static_cast<unsigned char>(text[middle]) & 0xC0) == 0x80) --middle;
-    if (middle == good) break;
-    if (simdjson::validate_utf8(text.data() + good, middle - good))
-      good = middle;
-    else
-      bad = middle;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t size = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (size > 1 && (i + size > text.size() || !simdjson::validate_utf8(text.data() + i, size))) return i;
+    i += size;
   }
-  return good;
+  return text.size();
 }
 
 // Walks over brackets and strings without understanding them.

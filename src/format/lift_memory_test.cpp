@@ -97,7 +97,7 @@ TEST(LiftShard, OfNDimensions) {
       meaning(R"({"memory_layout": "TensorMemoryLayout::ND_SHARDED", "buffer_type": 1, "shard_spec": "std::nullopt",
       "nd_shard_spec": {"shard_shape": "[1, 32, 32]", "grid": [{"x": 0, "y": 0}, {"x": 1, "y": 1}],
       "orientation": "ShardOrientation::ROW_MAJOR", "shard_distribution_strategy": "ShardDistributionStrategy::GRID_2D"}})"),
-      "memory(L1 ND_SHARDED nd_shard [1,32,32] on (0,0)-(1,1) ROW_MAJOR GRID_2D)");
+      "memory(L1 ND_SHARDED nd_shard [1,32,32] on (0,0)-(1,1) ROW_MAJOR distribution=GRID_2D)");
 }
 
 TEST(LiftShard, WhatIsNotUnderstoodIsKeptAndCounted) {
@@ -130,10 +130,10 @@ TEST(LiftMemory, NamesInEverySpellingAndFieldsThatSayNothing) {
 }
 
 TEST(LiftMemory, NothingIsDefaulted) {
-  EXPECT_EQ(meaning(R"({"memory_layout": null, "buffer_type": "None"})"), "memory(absent absent)");
+  EXPECT_EQ(meaning(R"({"memory_layout": null, "buffer_type": "None"})"), "memory()");
   LiftNotes notes;
   EXPECT_EQ(meaning(R"({"memory_layout": "SPIRAL", "buffer_type": 9, "new_flag": 1})", notes),
-            "memory(9 SPIRAL {new_flag=1})");
+            "memory(buffer=9 layout=SPIRAL {new_flag=1})");
   EXPECT_EQ(notes.unknown_names, 2u);
   EXPECT_EQ(notes.unknown_example, "memory layout 'SPIRAL'");
 }
@@ -170,7 +170,7 @@ TEST(LiftTensor, ElementValuesAndIdsAreLeftOut) {
 
 TEST(LiftTensor, OfTorch) {
   EXPECT_EQ(meaning(R"({"type": "torch.Tensor", "shape": [3, 224, 224], "dtype": "torch.bfloat16"})"),
-            "torch.Tensor([3,224,224] BFLOAT16)");
+            "tensor(torch.Tensor [3,224,224] BFLOAT16)");
 }
 
 TEST(LiftTensor, OfEra1) {
@@ -208,7 +208,6 @@ TEST(LiftTensor, APlacementOfAPythonRecord) {
             "tensor([4,4] FLOAT32)");
 }
 
-// BUG: a shape that cannot be read vanishes, so that different tensors are one.
 TEST(LiftTensor, AShapeThatCannotBeReadIsKept) {
   EXPECT_NE(meaning(R"({"type": "ttnn.Tensor", "shape": ["a"]})"),
             meaning(R"({"type": "ttnn.Tensor", "shape": ["b"]})"));
@@ -216,7 +215,6 @@ TEST(LiftTensor, AShapeThatCannotBeReadIsKept) {
             meaning(R"({"type": "ttnn.Tensor", "original_shape": [1]})"));
 }
 
-// BUG: what a placement says in another form, or besides, vanishes.
 TEST(LiftTensor, NothingOfAPlacementIsLost) {
   const auto placed = [](const std::string& placement) {
     return meaning(R"({"type": "ttnn.Tensor", "original_shape": [8, 8], "tensor_placement": )" + placement + "}");
@@ -227,7 +225,6 @@ TEST(LiftTensor, NothingOfAPlacementIsLost) {
   EXPECT_NE(placed(R"({"placement": "[]", "offset": 1})"), placed(R"({"placement": "[]", "offset": 2})"));
 }
 
-// BUG: a page config or storage that we have no word for vanishes.
 TEST(LiftTensor, NothingOfACppTensorIsLost) {
   EXPECT_NE(quoted_reflection("Tensor(storage=MultiDeviceHostStorage())"), quoted_reflection("Tensor()"));
   EXPECT_NE(quoted_reflection("Tensor(page_config=PageConfig(config=TilePageConfig(kind=1)))"),

@@ -174,7 +174,6 @@ TEST(LiftOpJsonl, MarkedValues) {
   EXPECT_EQ(lifted(FormKind::kOpJsonl, R"({"kwargs": {}})"), "error: 'inputs' is not an array");
 }
 
-// BUG: arguments of another shape are dropped without a word.
 TEST(LiftOpJsonl, KeywordsThatAreNoObjectAreAnError) {
   EXPECT_EQ(lifted(FormKind::kOpJsonl, R"({"inputs": [], "kwargs": [1, 2]})").substr(0, 6), "error:");
 }
@@ -197,14 +196,12 @@ TEST(Lift, OfDuplicateKeysTheLastCounts) {
   EXPECT_EQ(value_of(R"({"a": 1, "a": 2})"), R"({"a":2})");
 }
 
-// BUG: these keys are read as positions.
 TEST(Lift, OnlyPlainNumbersArePositions) {
   EXPECT_EQ(lifted(FormKind::kEra2, R"({"arg-0": 1})"), "arg-0=1");
   EXPECT_EQ(lifted(FormKind::kEra2, R"({"arg01": 1})"), "arg01=1");
   EXPECT_EQ(lifted(FormKind::kPythonIo, R"({"12345678": "1"})"), "12345678=1");
 }
 
-// BUG: with a type name beside its fields a memory config is a nameless struct, and no selector finds it.
 TEST(Lift, AMemoryConfigThatNamesItsTypeIsAMemoryConfig) {
   EXPECT_EQ(value_of(R"({"type": "MemoryConfig", "memory_layout": "INTERLEAVED", "buffer_type": "DRAM"})"),
             "memory(DRAM INTERLEAVED)");

@@ -84,14 +84,12 @@ TEST(ReadTrace, InAFolderBadFilesAreCountedAndTheRestIsRead) {
   EXPECT_EQ(sink.left_out.at("files that are no traces"), 3u);
 }
 
-// BUG: read_per_op_file counts a loss and ends the trace; the promise of read_trace.h is an error.
 TEST(ReadTrace, ADamagedRecordGivenByItsPathIsAnError) {
   const TestFolder folder;
   EXPECT_EQ(error_of(folder.write("1_a_1.json", R"({"operation_name": "ttnn.add", "args": [)")).code,
             ErrorCode::kBadInput);
 }
 
-// BUG: a name of a folder that holds ".jsonl" switches off the check that a document is whole.
 TEST(ReadTrace, NothingOfADamagedDocumentIsTakenWhateverItsFolderIsCalled) {
   const TestFolder folder;
   folder.write("old.jsonl.d/b.json", kDamaged);
@@ -100,7 +98,6 @@ TEST(ReadTrace, NothingOfADamagedDocumentIsTakenWhateverItsFolderIsCalled) {
   EXPECT_EQ(sink.calls.size(), 0u);
 }
 
-// BUG: the first line decides alone: when it is damaged, all the others are lost with it.
 TEST(ReadTrace, ADamagedFirstLineLosesOnlyItself) {
   const TestFolder folder;
   TestSink sink;

@@ -1,5 +1,7 @@
 #include "store/posting_list.h"
 
+#include <limits>
+
 namespace opwright::store {
 
 void append_step(std::string& out, std::int64_t previous, std::int64_t id) {
@@ -21,9 +23,9 @@ bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int
     step |= static_cast<std::uint64_t>(bits & 0x7F) << shift;
     shift += 7;
     if ((bits & 0x80) != 0) continue;
-    const std::int64_t next = first + static_cast<std::int64_t>(step & (~std::uint64_t{0} >> 2));
-    if (step == 0 || step > (~std::uint64_t{0} >> 2) || next <= first) return false;
-    first = next;
+    const auto room = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() - first);
+    if (step == 0 || first < 0 || step > room) return false;
+    first += static_cast<std::int64_t>(step);
     out.push_back(first);
     step = 0;
     shift = 0;

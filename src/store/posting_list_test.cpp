@@ -49,11 +49,12 @@ TEST(PostingList, ACutOrEndlessNumberIsDamage) {
   EXPECT_FALSE(decode_ids(1, std::string(100, '\x80'), ids));
 }
 
-// BUG: the sum overflows (undefined behaviour), and a step of zero, which is never written, is accepted.
 TEST(PostingList, AStepThatLeavesTheNumbersIsDamage) {
   Ids ids;
   EXPECT_FALSE(decode_ids(1, std::string(1, '\0'), ids));
   EXPECT_FALSE(decode_ids(1, std::string(8, '\xff') + "\x7f", ids));
+  const std::string quarter = std::string(8, '\xff') + "\x3f";  // 2^62 - 1
+  EXPECT_FALSE(decode_ids(1, quarter + quarter + quarter, ids));
 }
 
 }  // namespace

@@ -129,7 +129,6 @@ TEST(MasterReader, DamagedTextsAreErrorsAndEndNoTrace) {
   EXPECT_EQ(read(R"({"metadata": {}})", sink).error().code, ErrorCode::kNotATrace);
 }
 
-// BUG: scalars that are skipped are never looked at, so a damaged file passes as a sound one.
 TEST(MasterReader, ASkippedValueIsCheckedToo) {
   for (const char* field :
        {R"("config_id": 12abc)", R"("config_id": @!)", R"("config_hash": nul)", R"("other": {"a" 1})"}) {

@@ -59,7 +59,7 @@ TEST(Provenance, SourceAndMachineOf1bAnd1c) {
   EXPECT_EQ(sightings({{"source", R"(["a.py", "b.py"])"}, {"machine_info", R"({"m": 1})"}}),
             "a.py @ {\"m\": 1}\nb.py @ {\"m\": 1}\n");
   EXPECT_EQ(sightings({{"machine_info", R"({"m": 1})"}}), " @ {\"m\": 1}\n");
-  EXPECT_EQ(sightings({}), "\n");  // seen, nobody knows where
+  EXPECT_EQ(sightings({}), "");
 }
 
 TEST(Provenance, TwoListsSideBySideAreNotPaired) {
@@ -82,19 +82,14 @@ TEST(Provenance, ClearForgets) {
   provenance.clear();
   seen.clear();
   ASSERT_TRUE(provenance.read(seen));
-  ASSERT_EQ(seen.size(), 1u);
-  EXPECT_EQ(seen[0].source, "");
-  EXPECT_EQ(seen[0].machine, "");
+  EXPECT_TRUE(seen.empty());
 }
 
-// BUG: -5 calls are taken as such, and -1 as "not counted".
 TEST(Provenance, ANegativeCountIsNoCount) {
   EXPECT_EQ(sightings({{"executions", R"([{"source": "a", "count": -5}])"}}), "a + {\"count\": -5}\n");
   EXPECT_EQ(sightings({{"executions", R"([{"source": "a", "count": -1}])"}}), "a + {\"count\": -1}\n");
 }
 
-// BUG: with executions, `source` and `machine_info` beside them are taken and forgotten; so is what 1b to 1d say in
-// another shape.
 TEST(Provenance, NothingIsForgotten) {
   EXPECT_NE(sightings({{"executions", R"([{"count": 1}])"}, {"source", R"("a.py")"}}).find("a.py"), std::string::npos);
   EXPECT_NE(sightings({{"executions", "[]"}, {"source", R"("a.py")"}}).find("a.py"), std::string::npos);
