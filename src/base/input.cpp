@@ -39,9 +39,6 @@ Text& Text::operator=(Text&& other) noexcept {
 Text::~Text() {
   if (mapped_ > 0) munmap(const_cast<char*>(data_), mapped_);
 }
-void Text::forget_pages() const {
-  if (mapped_ > 0) madvise(const_cast<char*>(data_), mapped_, MADV_DONTNEED);
-}
 
 struct Input::State {
   std::string path;

@@ -24,8 +24,6 @@ class Text {
   Text& operator=(Text&& other) noexcept;
   ~Text();
   std::string_view view() const { return {data_, size_}; }
-  // Gives the pages back to the system; they are read from the file again when touched.
-  void forget_pages() const;
 
  private:
   friend class Input;

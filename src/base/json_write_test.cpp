@@ -139,9 +139,7 @@ TEST(JsonWrite, Repr) {
             R"(['both \' and "', 'a\\b\n\r\t\x01\x7f', 'é', {'k': [], "q'": {}}])");
 }
 
-TEST(JsonWrite, ReprEscapesWhatIsNotPrintable) {
-  EXPECT_EQ(repr(R"("\u0085\u00a0\u200b")"), R"('\x85\xa0\u200b')");
-}
+TEST(JsonWrite, ReprEscapesWhatIsNotPrintable) { EXPECT_EQ(repr(R"("\u0085\u00a0\u200b")"), R"('\x85\xa0\u200b')"); }
 
 }  // namespace
 }  // namespace opwright::json

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/query.h"
 #include "normalize/normalize.h"
 #include "normalize/op_filter.h"
 #include "store/reader.h"
@@ -20,7 +21,6 @@ namespace {
 constexpr std::array kFlags{kWaitFlag};
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
   Table table{{{"what"}, {"state"}, {"detail"}}, {}};
   bool healthy = true;
   const auto row = [&](std::string what, std::string state, std::string detail) {
@@ -41,7 +41,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (stat(env.store.c_str(), &info) != 0) {
     row("store", "none", env.store + ": not there yet; the first import makes it");
   } else {
-    auto reader = store::Reader::open(env.store, wait);
+    auto reader = open_store(args, env);
     auto totals = reader ? reader->totals() : Result<store::Totals>(fail(reader.error()));
     auto intact = reader ? reader->check() : Status(fail(reader.error()));
     if (!totals || !intact) {
@@ -49,9 +49,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       row("store", "bad", (!totals ? totals.error() : intact.error()).message);
     } else {
       row("store", "ok",
-          fmt::format("{}: schema {}, {} configurations of {} operations, {} traces, {}, intact", env.store,
-                      totals->schema, grouped(totals->configurations), totals->operations, totals->traces,
-                      size_text(totals->bytes)));
+          fmt::format("{}: schema {}, {} of {}, {}, {}, intact", env.store, totals->schema,
+                      plural(totals->configurations, "configuration"), plural(totals->operations, "operation"),
+                      plural(totals->traces, "trace"), size_text(totals->bytes)));
     }
   }
   print(table, env);

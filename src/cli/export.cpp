@@ -71,8 +71,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                                                near.empty() ? "." : did_you_mean(near)));
   }
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   OPWRIGHT_TRY_ASSIGN(const std::vector<Selected> selected, select_all(reader, selector));
   OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
   ExportReport report;
@@ -87,6 +86,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string file = args.value("--output");
   if (file.empty()) {
     env.out << text;
+    if (env.out_is_terminal && !text.ends_with('\n')) env.out << '\n';
   } else {
     OPWRIGHT_TRY(write_atomically(file, text));
     JsonObject object;

@@ -31,6 +31,7 @@ PytestArgs pytest_args_of(const std::vector<store::TraceRow>& traces) {
 
 struct Record {  // one configuration of the file
   std::string hash, sweep_source_hash, arguments;
+  std::string traced_machine;  // JSON; "" none
   std::vector<store::OccurrenceRow> rows;
 };
 
@@ -76,16 +77,35 @@ class Records {
   bool computed() const { return computed_; }
 
  private:
+  // {"@traced_machine_info": …, "pytest_args": null} -> {"pytest_args": null}
+  void take_traced_machine(std::string& extra, std::string& machine) {
+    if (extra.find(kTracedMachine) == std::string::npos) return;
+    const auto root = machine_document_.parse(extra);
+    if (!root || !(*root)->is(json::Kind::kObject)) return;
+    JsonObject rest;
+    for (std::uint32_t i = 0; i < (*root)->count; ++i) {
+      std::string text;
+      json::append_python(text, (*root)->fields[i].value, {.sort_keys = true});
+      if ((*root)->fields[i].key == kTracedMachine)
+        machine = std::move(text);
+      else
+        rest.add_raw((*root)->fields[i].key, text);
+    }
+    extra = rest.text() == "{}" ? "" : rest.text();
+  }
+
   void put(const std::string& hash, const std::string& arguments, const store::OccurrenceRow& row) {
     Record& record = by_hash_[{hash, row.sweep_source_hash}];
     record.hash = hash;
     record.sweep_source_hash = row.sweep_source_hash;
     if (record.arguments.empty() || arguments < record.arguments) record.arguments = arguments;
+    store::OccurrenceRow own = row;
+    take_traced_machine(own.extra, record.traced_machine);
     const auto same = std::find_if(record.rows.begin(), record.rows.end(), [&](const store::OccurrenceRow& known) {
       return known.source == row.source && known.machine == row.machine && known.trace_uid == row.trace_uid;
     });
     if (same == record.rows.end())
-      record.rows.push_back(row);
+      record.rows.push_back(std::move(own));
     else if (row.count != kUncounted)
       same->count = std::max<std::int64_t>(same->count, 0) + row.count;
   }
@@ -128,6 +148,7 @@ Status append_record(std::string& out, const Record& record, std::int64_t config
       .add("config_id", config_id)
       .add_raw("executions", json_array(executions, true));
   if (!record.sweep_source_hash.empty()) object.add("sweep_source_hash", record.sweep_source_hash);
+  if (!record.traced_machine.empty()) object.add_raw("traced_machine_info", record.traced_machine);
   return append_styled(out, object.text(), kStyle, kConfigLevel, document);
 }
 

@@ -60,7 +60,8 @@ std::string human(const ImportReport& report, const IngestOptions& options, bool
     text +=
         fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", name_list(report.not_listed, 8));
   }
-  for (const auto& [what, count] : report.left_out) text += fmt::format("not kept: {} {}\n", grouped(count), what);
+  if (!report.left_out.empty())
+    text += fmt::format("not kept: {}\n", name_list(report.left_out, report.left_out.size()));
   if (report.unknown_names > 0)
     text += fmt::format("unknown: {} kept as spelled{}\n", plural(report.unknown_names, "name"),
                         report.unknown_example.empty() ? "" : ", e.g. " + report.unknown_example);

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "cli/ledger.h"
+#include "cli/query.h"
 #include "cli/store_source.h"
 #include "cli/writer_thread.h"
 #include "format/read_trace.h"
@@ -259,10 +260,8 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   OPWRIGHT_TRY_ASSIGN(const normalize::OpFilter filter, normalize::OpFilter::make(options.filter));
   std::optional<store::Writer> writer;
   if (!options.dry_run) {
-    OPWRIGHT_TRY_ASSIGN(
-        store::Writer begun,
-        store::Writer::begin(options.store, options.wait_ms,
-                             fmt::format("keys {}, terms {}", normalize::kKeyVersion, select::kTermVersion)));
+    OPWRIGHT_TRY_ASSIGN(store::Writer begun,
+                        store::Writer::begin(options.store, options.wait_ms, identity_of_this_build()));
     writer.emplace(std::move(begun));
   }
   OPWRIGHT_TRY_ASSIGN(auto lookup, store::Lookup::open(options.store, options.wait_ms));

@@ -35,8 +35,7 @@ Result<std::vector<store::OperationRow>> selected_operations(store::Reader& read
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   std::vector<store::OperationRow> rows;
   if (args.value("--where").empty()) {
     OPWRIGHT_TRY_ASSIGN(rows, reader.operations());
@@ -63,7 +62,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   print(table, env);
   if (uncounted && env.format == OutputFormat::kTable)
-    env.out << "≥: some traces do not count calls; each of their records stands for one\n";
+    env.out << "≥: some traces do not count calls; each of their configurations stands for one a trace\n";
   return kExitOk;
 }
 

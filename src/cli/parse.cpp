@@ -188,7 +188,7 @@ int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
                                    ? fmt::format("takes no argument, but there is '{}'", verb.args.positionals.front())
                                : too_many ? fmt::format("takes {} and no more, but there is '{}'", command.positional,
                                                         verb.args.positionals.back())
-                                          : fmt::format("needs {}", command.positional);
+                                          : fmt::format("needs {} to work on", command.positional);
       return complain(
           {ErrorCode::kUsage, fmt::format("{} {}. See 'opwright help {}'", command.name, what, command.name)}, env);
     }

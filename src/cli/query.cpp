@@ -1,5 +1,7 @@
 #include "cli/query.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -48,6 +50,15 @@ std::vector<std::string> Selected::sources() const {
   std::vector<std::string> names = known_names(occurrences, &store::OccurrenceRow::source);
   if (names.size() == 1 && names.front().empty()) names.clear();
   return names;
+}
+
+std::string identity_of_this_build() {
+  return fmt::format("keys {}, terms {}", normalize::kKeyVersion, select::kTermVersion);
+}
+
+Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  return store::Reader::open(env.store, wait, identity_of_this_build());
 }
 
 Result<select::Selector> selector_of(const ParsedArgs& args) {

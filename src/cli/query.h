@@ -25,6 +25,11 @@ struct Selected {
   std::vector<std::string> sources() const;
 };
 
+// The versions of keys and index terms that this build writes and asks by.
+std::string identity_of_this_build();
+// The store of the command line, for asking.
+Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env);
+
 Result<select::Selector> selector_of(const ParsedArgs& args);
 
 // Calls `use` for each match, in the order of ids.

@@ -123,9 +123,12 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
       env.out << first << "     " << tail << '\n';
     for (std::size_t i = 1; i < lines.size(); ++i) print_wrapped(lines[i], room, env);
     if (sources) {
+      std::set<std::string> lines_seen;  // one trace in two formats is one line
       for (const store::OccurrenceRow& row : selected->occurrences) {
-        env.out << fmt::format("      {} on {}, trace {}\n", row.source.empty() ? "unknown source" : row.source,
-                               row.machine_label, row.trace_uid);
+        const std::string line =
+            fmt::format("      {} on {}, trace {}\n", row.source.empty() ? "unknown source" : row.source,
+                        row.machine_label, row.trace_uid);
+        if (lines_seen.insert(line).second) env.out << line;
       }
       env.out << fmt::format("      key {}\n", to_hex(selected->config.key));
     }
@@ -134,9 +137,8 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 0));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   std::vector<Selected> all;
   if (args.positionals.empty()) {
     OPWRIGHT_TRY_ASSIGN(all, select_all(reader, selector));

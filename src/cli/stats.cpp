@@ -50,6 +50,7 @@ std::string counts_text(std::string_view title, const Counts& counts, std::size_
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, count] : counts) sorted.emplace_back(-count, name);
   std::sort(sorted.begin(), sorted.end());
+  if (counts.empty()) return "";
   std::string text = fmt::format("\n{}\n", title);
   for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
     text += fmt::format("  {:>9}  {}\n", grouped(-sorted[i].first), sorted[i].second);
@@ -59,8 +60,7 @@ std::string counts_text(std::string_view title, const Counts& counts, std::size_
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   OPWRIGHT_TRY_ASSIGN(const store::Totals totals, reader.totals());
   Distribution all;
   OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
@@ -93,10 +93,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   human +=
       fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"),
                   plural(totals.traces, "trace"), size_text(totals.bytes), env.store);
-  if (all.configurations == 0) {
-    print_object(object, {}, "no configuration matches\n", env);
-    return kExitOk;
-  }
+  if (all.configurations == 0) human = "no configuration matches\n";
   human += counts_text("operations (configurations)", all.operations, 15);
   human += counts_text("models (configurations)", all.models);
   human += counts_text("machines (configurations)", all.machines);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bitset>
+#include <set>
 
 #include "base/json.h"
 #include "cli/command.h"
@@ -25,15 +26,18 @@ class HashChecker final : public format::TraceSink {
  public:
   Status observe(const Observed& observed) override {
     ++configurations;
-    if (observed.config_hash.empty()) {
-      ++without_hash;
-      return {};
-    }
     const auto arguments = document_.parse(observed.arguments);
     if (!arguments) {
       return fail(ErrorCode::kBadInput,
                   fmt::format("{}: the arguments of a configuration of {} at byte {} are not valid JSON: {}",
                               observed.path, observed.op, observed.offset, arguments.error().what));
+    }
+    if (observed.config_hash.empty()) {
+      ++without_hash;
+      // Era 1 told configurations apart by an MD5 of their arguments, inside one operation.
+      if (observed.kind == FormKind::kEra1)
+        signatures.insert(std::string(observed.op) + " " + normalize::era1_signature(**arguments));
+      return {};
     }
     const json::Node* machine = nullptr;
     std::string_view machine_text = observed.hashed_machine;
@@ -66,6 +70,7 @@ class HashChecker final : public format::TraceSink {
   std::int64_t configurations = 0, matched = 0, without_hash = 0, losses = 0;
   std::string loss_example;
   std::vector<Mismatch> mismatches;
+  std::set<std::string> signatures;
   Generations common = Generations().set();
   std::array<std::int64_t, normalize::kGenerations> per_generation{};
 
@@ -97,6 +102,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("matched", checker.matched)
       .add("without_hash", checker.without_hash)
       .add("generation", generation)
+      .add("era1_signatures", static_cast<std::int64_t>(checker.signatures.size()))
       .add_raw("per_generation", per_generation.text())
       .add("losses", checker.losses)
       .add_raw("mismatched", json_array(mismatched, true));
@@ -108,7 +114,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     human +=
         fmt::format("generation {}{}\n", generation, generation == "mixed" ? ": no single rule explains them all" : "");
   else if (checker.without_hash == checker.configurations)
-    human += "nothing to verify: it carries no hashes (only era-2 masters do)\n";
+    human += checker.signatures.empty()
+                 ? "nothing to verify: it carries no hashes (only era-2 masters do)\n"
+                 : fmt::format("era 1 stored no hashes; its MD5 signatures tell {} apart\n",
+                               plural(static_cast<std::int64_t>(checker.signatures.size()), "configuration"));
   for (std::size_t i = 0; i < checker.mismatches.size() && i < limit; ++i) {
     const Mismatch& one = checker.mismatches[i];
     human += fmt::format("  {} at byte {}: stored {}, no generation gives it (G5: {})\n", one.op, one.offset,

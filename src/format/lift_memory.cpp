@@ -172,6 +172,7 @@ void read_faces(const Fields& tile, TensorSpec& spec, LiftNotes& notes) {
 void read_page_config(const Fields& page, TensorSpec& spec, LiftNotes& notes) {
   for (const auto& [name, config] : page) {
     const Fields* inner = members(config);
+    if (const List* empty = config.as_list(); empty != nullptr && empty->empty()) continue;  // `{}`: it says nothing
     if (name != "config" || inner == nullptr) {
       spec.more.emplace_back("page_config." + name, lift(config, notes));
       continue;

@@ -108,6 +108,9 @@ Status read_one(const std::string& path, TraceSink& sink) {
   const std::size_t first = skip_space(peeked, mark);
   if (first == peeked.size())
     return fail(ErrorCode::kBadInput, fmt::format("{}: the file is empty; nothing to import", shown));
+  if (peeked.starts_with("SQLite format 3"))
+    return fail(ErrorCode::kNotATrace,
+                fmt::format("{}: a store, not a trace; 'opwright export' makes a trace file of it", shown));
   const char start = peeked[first];
   if (start != '{' && start != '[')
     return fail(not_a_trace(shown, fmt::format("it begins with {:?}", std::string(peeked.substr(first, 12)))));

@@ -20,6 +20,9 @@ enum class FormKind : std::uint8_t {
 
 inline constexpr std::int64_t kUncounted = -1;
 
+// Field of a sighting's `extra` that belongs to the configuration of the file: the machine its hash was taken over.
+inline constexpr std::string_view kTracedMachine = "@traced_machine_info";
+
 // One line of provenance: where a configuration was seen and how often. Texts point into the reader's memory.
 struct Sighting {
   std::string_view source;     // test or script as the trace names it; "" unknown

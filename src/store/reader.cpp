@@ -17,7 +17,7 @@ constexpr std::size_t kOpenPacks = 16;
 
 }  // namespace
 
-Result<Reader> Reader::open(const std::string& path, int wait_ms) {
+Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::string& identity) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
     return fail(
@@ -27,6 +27,7 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms) {
   }
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
   OPWRIGHT_TRY(check_version(database));
+  if (!identity.empty()) OPWRIGHT_TRY(check_identity(database, identity));
   Reader reader(std::move(database));
   Database& db = reader.database_;
   OPWRIGHT_TRY(db.execute("PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456; BEGIN"));

@@ -55,7 +55,8 @@ struct Totals {
 
 class Reader {
  public:
-  static Result<Reader> open(const std::string& path, int wait_ms);
+  // `identity` as for Writer::begin; "" reads whatever is there.
+  static Result<Reader> open(const std::string& path, int wait_ms, const std::string& identity = "");
 
   Result<Totals> totals();
   // Fails when the file is damaged or rows point nowhere.

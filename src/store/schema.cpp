@@ -117,6 +117,17 @@ Status check_version(Database& database) {
   return {};
 }
 
+Status check_identity(Database& database, const std::string& identity) {
+  OPWRIGHT_TRY_ASSIGN(Statement find, database.prepare("SELECT value FROM setting WHERE name = 'identity'"));
+  OPWRIGHT_TRY_ASSIGN(const bool known, find.step());
+  if (!known || find.text(0) == identity) return {};
+  return fail(
+      ErrorCode::kUnsupported,
+      fmt::format("{}: its configurations are identified by '{}', this build's by '{}'; make a new store and import "
+                  "this one into it (nothing was changed)",
+                  database.path(), find.text(0), identity));
+}
+
 Status migrate(Database& database) {
   OPWRIGHT_TRY_ASSIGN(std::int64_t version, version_of(database));
   if (version == kSchemaVersion) return {};

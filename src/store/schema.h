@@ -12,5 +12,7 @@ inline constexpr int kSchemaVersion = 1;  // the number of migrations
 Status migrate(Database& database);
 // Refuses what this build cannot read.
 Status check_version(Database& database);
+// Refuses a store whose keys and index terms are of other versions: they would silently never meet ours.
+Status check_identity(Database& database, const std::string& identity);
 
 }  // namespace opwright::store

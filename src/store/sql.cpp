@@ -161,6 +161,4 @@ Result<std::int64_t> Database::query_integer(std::string_view sql) {
   return row ? statement.integer(0) : 0;
 }
 
-std::int64_t Database::changes() const { return sqlite3_changes64(handle_); }
-
 }  // namespace opwright::store

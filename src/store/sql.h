@@ -63,7 +63,6 @@ class Database {
   Result<Statement> prepare(std::string_view sql);
   Result<std::int64_t> query_integer(std::string_view sql);
   const std::string& path() const { return path_; }
-  std::int64_t changes() const;
 
  private:
   static bool needs_unlocked_reading(sqlite3* handle, const std::string& path);

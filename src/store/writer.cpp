@@ -96,7 +96,10 @@ Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const st
                       db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM configuration"));
   OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM form"));
   OPWRIGHT_TRY(writer.prepare());
-  OPWRIGHT_TRY(writer.check_identity(identity));
+  OPWRIGHT_TRY_ASSIGN(Statement name_it,
+                      db.prepare("INSERT OR IGNORE INTO setting(name, value) VALUES ('identity', ?)"));
+  OPWRIGHT_TRY(name_it.bind(1, identity).run());
+  OPWRIGHT_TRY(check_identity(db, identity));
   return writer;
 }
 
@@ -123,20 +126,6 @@ void Writer::discard() {
     for (const char* part : {"", "-wal", "-shm"}) unlink((database_.path() + part).c_str());
   }
   (void)database_.execute("ROLLBACK");
-}
-
-// Keys and index terms of another version would silently never meet ours.
-Status Writer::check_identity(const std::string& identity) {
-  OPWRIGHT_TRY_ASSIGN(Statement add,
-                      database_.prepare("INSERT OR IGNORE INTO setting(name, value) VALUES ('identity', ?)"));
-  OPWRIGHT_TRY(add.bind(1, identity).run());
-  OPWRIGHT_TRY_ASSIGN(Statement find, database_.prepare("SELECT value FROM setting WHERE name = 'identity'"));
-  OPWRIGHT_TRY(find.step());
-  if (find.text(0) == identity) return {};
-  return fail(ErrorCode::kUnsupported,
-              fmt::format("{}: its configurations are identified by '{}', this build's by '{}'; make a new store and "
-                          "import this one into it (nothing was changed)",
-                          database_.path(), find.text(0), identity));
 }
 
 Status Writer::prepare() {

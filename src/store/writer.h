@@ -89,7 +89,6 @@ class Writer {
   explicit Writer(Database database) : database_(std::move(database)) {}
   static Result<Writer> begin_once(const std::string& path, int wait_ms, const std::string& identity);
   Status prepare();
-  Status check_identity(const std::string& identity);
   Status write_postings();
   Result<OperationId> operation(const std::string& name);
   Result<std::int64_t> intern(Statement& find, Statement& add, std::string_view name);

@@ -270,6 +270,19 @@ class MasterReader {
     return {};
   }
 
+  Status keep_hashed_machine() {
+    const auto machine = small_.parse(observed_.hashed_machine);
+    if (!machine)
+      return fail(ErrorCode::kBadInput, fmt::format("{}: traced_machine_info at byte {} is not valid JSON", path_,
+                                                    offset_of(observed_.hashed_machine)));
+    std::string_view& extra = observed_.sightings.front().extra;
+    content_text_ = fmt::format("{{\"{}\": ", kTracedMachine);
+    json::append_python(content_text_, **machine, {.sort_keys = true});
+    content_text_ += extra.empty() ? "}" : ", " + std::string(extra.substr(1));
+    extra = content_text_;
+    return {};
+  }
+
   static std::string_view unquoted(std::string_view text) {
     return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2)
                                                                          : std::string_view();
@@ -277,6 +290,7 @@ class MasterReader {
 
   Status emit() {
     if (observed_.sightings.empty()) observed_.sightings.push_back({});
+    if (!observed_.hashed_machine.empty()) OPWRIGHT_TRY(keep_hashed_machine());
     return sink_.observe(observed_);
   }
 
