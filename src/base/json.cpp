@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text.h"
+
 namespace opwright::json {
 namespace ondemand = simdjson::ondemand;
 namespace {
@@ -38,18 +40,10 @@ bool is_number_token(std::string_view token) {
   return i == token.size();
 }
 
-std::string_view trimmed_token(std::string_view token) {
-  while (!token.empty() &&
-         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
-    token.remove_suffix(1);
-  }
-  return token;
-}
-
 }  // namespace
 
 bool is_scalar_token(std::string_view token) {
-  token = trimmed_token(token);
+  token = trimmed(token);
   return token == "null" || token == "true" || token == "false" || token == "Infinity" || token == "-Infinity" ||
          token == "NaN" || is_number_token(token) || (token.size() >= 2 && token.front() == '"' && token.back() == '"');
 }
@@ -155,7 +149,7 @@ struct Document::State {
   }
 
   bool read_scalar(std::string_view token, const char* at, Node& node) {
-    token = trimmed_token(token);
+    token = trimmed(token);
     if (token == "null") {
       node.kind = Kind::kNull;
     } else if (token == "true" || token == "false") {

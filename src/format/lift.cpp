@@ -6,19 +6,12 @@
 #include <limits>
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "format/lift_memory.h"
 #include "format/reflection.h"
 
 namespace opwright::format {
 namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 const std::string* string_of(const Fields& fields, std::string_view name) {
   const Value* value = find(fields, name);
@@ -118,9 +111,7 @@ Value lift_typed(const std::string& type, const Value& content, LiftNotes& notes
   }
   if (is_list_type(type)) {
     if (const auto shape = read_shape(content)) {
-      List numbers;
-      for (const std::int64_t n : *shape) numbers.emplace_back(n);
-      return Value(std::move(numbers));
+      return numbers(*shape);
     }
   }
   if (fields != nullptr && type == "Tensor") {

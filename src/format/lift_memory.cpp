@@ -292,6 +292,13 @@ std::optional<Shape> read_shape(const Value& value) {
   return shape;
 }
 
+Value numbers(const Shape& shape) {
+  List list;
+  list.reserve(shape.size());
+  for (const std::int64_t n : shape) list.emplace_back(n);
+  return Value(std::move(list));
+}
+
 MemoryConfig read_memory(const Fields& fields, LiftNotes& notes) {
   MemoryConfig config;
   for (const auto& [name, field] : fields) {
@@ -340,9 +347,7 @@ TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
         read_page_config(*inner, spec, notes);
       } else if (name == "alignment") {
         if (auto alignment = read_shape(field)) {
-          List numbers;
-          for (const std::int64_t n : *alignment) numbers.emplace_back(n);
-          spec.more.emplace_back("alignment", Value(std::move(numbers)));
+          spec.more.emplace_back("alignment", numbers(*alignment));
         } else {
           spec.more.emplace_back("alignment", lift(field, notes));
         }

@@ -19,5 +19,7 @@ const Value* find(const Fields& fields, std::string_view name);
 std::string_view name_text(const Value& value);
 // [1, 2], "[1, 2]", "{1, 2}", Shape([1, 2]) -> the numbers.
 std::optional<Shape> read_shape(const Value& value);
+// The other way round: a list of numbers.
+Value numbers(const Shape& shape);
 
 }  // namespace opwright::format

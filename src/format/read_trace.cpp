@@ -8,6 +8,7 @@
 
 #include "base/input.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "format/graph/graph_reader.h"
 #include "format/jsonl/jsonl_reader.h"
 #include "format/master/master_reader.h"
@@ -29,7 +30,7 @@ constexpr std::string_view kSupported =
     ".gz or .zst";
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
-  while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t')) ++at;
+  while (at < text.size() && is_space(text[at])) ++at;
   return at;
 }
 

@@ -1,19 +1,12 @@
 // The element_info of an UnparsedElement: one argument in a wrapping that is no longer JSON.
 #include <utility>
 
+#include "base/text.h"
 #include "format/reflection.h"
 #include "format/reflection_lexer.h"
 
 namespace opwright::format {
 namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // Reads `{"arg12":` from the front of `text`; the number, or -1 with `text` as it was.
 int take_element_head(std::string_view& text) {

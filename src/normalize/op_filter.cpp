@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/input.h"
+#include "base/text.h"
 #include "model/op_config.h"
 
 namespace opwright::embedded {
@@ -14,12 +15,6 @@ extern const std::string_view kExclusionsTxt;
 
 namespace opwright::normalize {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 template <class F>
 void for_each_line(std::string_view text, F&& use) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "select/fold.h"
 #include "select/selector.h"
 
@@ -24,7 +25,6 @@ std::span<const Relation> relations_of(FieldType type);
 
 inline bool is_order(Relation relation) { return relation >= Relation::kLess && relation <= Relation::kGreaterEqual; }
 
-inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_word_start(char c) { return (fold(c) >= 'a' && fold(c) <= 'z') || c == '_'; }
 inline bool is_word(char c) { return is_word_start(c) || is_digit(c); }

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "format/master/provenance.h"
 
 namespace opwright::format {
@@ -16,12 +17,6 @@ namespace ondemand = simdjson::ondemand;
 namespace {
 
 using simdjson::error_code;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t'))
-    text.remove_suffix(1);
-  return text;
-}
 
 // The text of a value, consumed.
 error_code raw_text(ondemand::value value, std::string_view& text) {
