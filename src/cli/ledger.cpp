@@ -65,6 +65,12 @@ void Ledger::add(FormId form, const Observed& observed) {
 void Ledger::describe(const TraceInfo& trace) { descriptions_.push_back(trace); }
 
 void Ledger::end_trace(const TraceInfo& trace) {
+  if (!trace.only_source.empty()) {
+    const std::uint32_t unnamed = sources_.number(""), named = sources_.number(trace.only_source);
+    for (Entry& entry : current_) {
+      if (entry.key.trace == anonymous_ && entry.key.source == unnamed) entry.key.source = named;
+    }
+  }
   ended_[anonymous_] = trace.uid;
   anonymous_ = traces_.number(fmt::format("\n{}", ended_.size()));
   describe(trace);
@@ -72,7 +78,7 @@ void Ledger::end_trace(const TraceInfo& trace) {
   std::sort(listed_traces_.begin(), listed_traces_.end());
   listed_traces_.erase(std::unique(listed_traces_.begin(), listed_traces_.end()), listed_traces_.end());
   for (std::string& uid : listed_traces_) {
-    if (uid != trace.uid) descriptions_.push_back({std::move(uid), trace.format, trace.path, trace.facts});
+    if (uid != trace.uid) descriptions_.push_back({std::move(uid), trace.format, trace.path, "", trace.facts});
   }
   listed_traces_.clear();
   settle();

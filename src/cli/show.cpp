@@ -81,8 +81,11 @@ std::vector<std::string> argument_lines(const OpConfig& config) {
     });
     if (!has_tensor) others += (others.empty() ? "" : "  ") + argument.name + "=" + to_text(argument.value);
   }
-  if (none > 0) others += fmt::format("{}(+{} none)", others.empty() ? "" : "  ", none);
-  if (!others.empty()) lines.push_back(others);
+  const std::string rest = none > 0 ? fmt::format("(+{} none)", none) : "";
+  if (others.empty() && lines.size() == 1 && none > 0)
+    lines.back() += "  " + rest;
+  else if (!others.empty() || none > 0)
+    lines.push_back(others.empty() ? rest : none > 0 ? others + "  " + rest : others);
   if (lines.empty()) lines.emplace_back("no arguments");
   return lines;
 }
@@ -90,8 +93,9 @@ std::vector<std::string> argument_lines(const OpConfig& config) {
 // Arguments are two spaces apart: a line that is too long continues behind one of these gaps.
 void print_wrapped(std::string_view line, std::size_t room, CommandEnv& env) {
   while (line.size() + 4 > room) {
-    const std::size_t at = line.rfind("  ", room - 4);
-    if (at == std::string_view::npos || at == 0) break;
+    std::size_t at = line.rfind("  ", room - 4);
+    if (at == std::string_view::npos || at == 0) at = line.find("  ", room - 4);  // one argument is longer than a line
+    if (at == std::string_view::npos) break;
     env.out << "    " << line.substr(0, at) << '\n';
     line.remove_prefix(at + 2);
   }

@@ -49,6 +49,7 @@ struct TraceInfo {
   std::string uid;  // "" when it has none
   std::string format;
   std::string path;
+  std::string only_source;  // where all its sightings come from that name no source; "" when it does not say
   std::vector<std::pair<std::string, std::string>> facts;  // timestamp, tt_kmd, pytest_args, … as texts
 };
 

@@ -49,6 +49,7 @@ std::string last_segment(std::string_view text) {
 
 std::string model_of_path(std::string_view path) {
   path = path.substr(0, path.find("::"));
+  path = path.substr(0, path.find('['));  // parameters of a test
   while (!path.empty()) {
     const std::size_t slash = std::min(path.find('/'), path.size());
     std::string segment(path.substr(0, slash));

@@ -201,6 +201,8 @@ void read_metadata(const Node& metadata, TraceInfo& info, TraceSink& sink) {
       named.uid = "run:" + std::string(value.text);
     else if (key == "trace_run_ids" && value.is(Kind::kArray))
       named.uid = run_uid(value);
+    else if (key == "models" && value.is(Kind::kArray) && value.count == 1 && value.items[0].is(Kind::kString))
+      info.only_source = value.items[0].text;  // files of 1a name their model here alone
     else if (key == "software_versions" && value.is(Kind::kObject)) {
       for (std::uint32_t k = 0; k < value.count; ++k)
         named.facts.emplace_back(value.fields[k].key, value.fields[k].value.text);
