@@ -139,10 +139,9 @@ void write_argument_term(std::string_view name, std::string& buffer) {
   for (const char c : name) buffer += fold(c);
 }
 
-void append_argument_terms(const Argument& argument, std::string& buffer, std::string& key_buffer,
-                           std::vector<Term>& out) {
-  write_argument_term(argument.name, buffer);
-  if (!argument.value.is_null()) out.push_back(xxh64(buffer));
+// `<buffer>=<key>` for each key of a value that has a short one; `buffer` comes back as it was.
+void append_key_terms(const Value& wrapped, std::string& buffer, std::string& key_buffer, std::vector<Term>& out) {
+  const std::size_t name = buffer.size();
   buffer += '=';
   const std::size_t prefix = buffer.size();
   const auto add_key = [&](std::string_view key) {
@@ -153,14 +152,35 @@ void append_argument_terms(const Argument& argument, std::string& buffer, std::s
     }
     return false;
   };
-  const Value& value = unwrapped(argument.value);
+  const Value& value = unwrapped(wrapped);
   any_scalar_key(value, key_buffer, add_key);
   const List* list = value.as_list();
-  if (list == nullptr || list->size() > kLongestKey / 2) return;
-  if (!std::all_of(list->begin(), list->end(), [](const Value& item) { return item.as_int() != nullptr; })) return;
-  key_buffer.clear();
-  append_text(key_buffer, value);
-  add_key(key_buffer);
+  if (list != nullptr && list->size() <= kLongestKey / 2 &&
+      std::all_of(list->begin(), list->end(), [](const Value& item) { return item.as_int() != nullptr; })) {
+    key_buffer.clear();
+    append_text(key_buffer, value);
+    add_key(key_buffer);
+  }
+  buffer.resize(name);
+}
+
+void append_argument_terms(const Argument& argument, std::string& buffer, std::string& key_buffer,
+                           std::vector<Term>& out) {
+  write_argument_term(argument.name, buffer);
+  if (!argument.value.is_null()) out.push_back(xxh64(buffer));
+  append_key_terms(argument.value, buffer, key_buffer, out);
+  // What lies directly in a config object, such as program_config.per_core_M.
+  const Struct* s = argument.value.as_struct();
+  const Fields* fields = s != nullptr ? &s->fields : argument.value.as_dict();
+  if (fields == nullptr) return;
+  const std::size_t prefix = buffer.size();
+  for (const auto& [name, member] : *fields) {
+    if (name.empty()) continue;
+    buffer += '.';
+    for (const char c : name) buffer += fold(c);
+    append_key_terms(member, buffer, key_buffer, out);
+    buffer.resize(prefix);
+  }
 }
 
 std::vector<Term> sorted_unique(std::vector<Term> terms) {
@@ -174,7 +194,13 @@ std::vector<Term> equal_argument_terms(const Predicate& predicate, const Operand
   std::string text;
   write_argument_term(predicate.path.front(), text);
   const Term present = xxh64(text);
-  if (predicate.path.size() > 1) return {present};  // none has nothing in it
+  if (predicate.path.size() > 1) {  // none has nothing in it
+    const std::string& member = predicate.path[1];
+    const bool named = !std::all_of(member.begin(), member.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (predicate.path.size() > 2 || !named) return {present};
+    text += '.';
+    for (const char c : member) text += fold(c);
+  }
   std::string key;
   if (const auto* pattern = std::get_if<ShapePattern>(&operand)) {
     if (has_wildcards(*pattern)) return {present};
@@ -184,6 +210,7 @@ std::vector<Term> equal_argument_terms(const Predicate& predicate, const Operand
     key = std::get<std::string>(operand);
     if (key.size() > kLongestKey || may_be_composite(key)) return {present};
   }
+  if (predicate.path.size() > 1) return sorted_unique({present, xxh64(text + "=" + key)});
   return {xxh64(text + "=" + key)};
 }
 

@@ -106,6 +106,8 @@ TEST(Terms, ASelectorRequiresWhatItsAndsSay) {
   EXPECT_EQ(required("arg.dim=none"), hashes({"arg:dim=none"}));
   EXPECT_EQ(required("arg.dim in (1,2)"), hashes({}));
   EXPECT_EQ(required("arg.a.b in (1,2)"), hashes({"arg:a"}));
+  EXPECT_EQ(required("arg.cfg.Per_Core=4"), hashes({"arg:cfg", "arg:cfg.per_core=4"}));
+  EXPECT_EQ(required("arg.cfg.0=4 and arg.cfg.a.b=4"), hashes({"arg:cfg"}));
   EXPECT_EQ(required("arg.a=[1,2]"), hashes({"arg:a=[1,2]"}));
   EXPECT_EQ(required("arg.a=[1,*]"), hashes({"arg:a"}));
   EXPECT_EQ(required("arg.a>2 and arg.b"), hashes({"arg:a", "arg:b"}));
