@@ -106,7 +106,7 @@ class MasterReader {
                     fmt::format("{}: metadata is not valid JSON at {}", path_, json::describe(text, root.error())));
       read_metadata(**root, info_, sink_);
     } else {
-      lose("unknown_section", text, key);
+      lose("unknown_section", text, fmt::format("section '{}'", key));
     }
     return {};
   }
