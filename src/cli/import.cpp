@@ -93,8 +93,21 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   options.read.include_failed = args.is_set("--include-failed");
   OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
+  bool told = false;
+  if (env.err_is_terminal) {
+    options.progress = [&](const ImportReport& so_far) {
+      told = true;
+      env.err << fmt::format("\r{}, {}, {} so far", plural(static_cast<std::int64_t>(so_far.files), "file"),
+                             size_text(static_cast<std::int64_t>(so_far.bytes)),
+                             plural(so_far.configurations, "configuration"))
+              << std::flush;
+    };
+  }
   const auto start = std::chrono::steady_clock::now();
-  OPWRIGHT_TRY_ASSIGN(const ImportReport report, ingest(args.positionals, options));
+  const Result<ImportReport> done = ingest(args.positionals, options);
+  if (told) env.err << "\r\033[K";  // the line of progress goes
+  if (!done) return fail(done.error());
+  const ImportReport& report = *done;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const bool refused = options.strict && !report.losses.empty();
 

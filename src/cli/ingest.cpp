@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
@@ -23,6 +24,7 @@ namespace opwright::cli {
 namespace {
 
 constexpr std::size_t kBatchForms = 512;
+constexpr std::size_t kObservedBetweenLooks = 256;  // looking at the clock costs more than a known form
 
 struct KeyHasher {
   std::size_t operator()(const ConfigKey& key) const {
@@ -43,6 +45,7 @@ class Ingest final : public format::TraceSink {
         next_form_(next_form) {}
 
   Status observe(const Observed& observed) override {
+    if (progress_ && ++observed_ % kObservedBetweenLooks == 0) tell_progress();
     const Operation& operation = operation_of(observed.op);
     std::int64_t calls = 0;
     std::int64_t uncounted = 0;
@@ -85,6 +88,7 @@ class Ingest final : public format::TraceSink {
     return {};
   }
 
+  void set_progress(std::function<void(const ImportReport&)> progress) { progress_ = std::move(progress); }
   void close_lookup() { lookup_.reset(); }
   void filter_operations(bool on) { filtering_ = on; }
 
@@ -111,6 +115,14 @@ class Ingest final : public format::TraceSink {
     std::string name;  // dotted
     normalize::OpFilter::Verdict verdict;
   };
+  void tell_progress() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < std::chrono::milliseconds(200)) return;
+    told_ = now;
+    report_.configurations = static_cast<std::int64_t>(seen_configs_.size());
+    progress_(report_);
+  }
+
   Operation& operation_of(std::string_view spelled) {
     if (last_operation_ != nullptr && last_spelled_ == spelled) return *last_operation_;
     const auto [entry, added] = operations_.try_emplace(std::string(spelled));
@@ -239,6 +251,9 @@ class Ingest final : public format::TraceSink {
   bool filtering_ = true;
   Ledger ledger_;
   ImportReport report_;
+  std::function<void(const ImportReport&)> progress_;
+  std::size_t observed_ = 0;
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
 };
 
 Status read_all(const std::vector<std::string>& paths, const IngestOptions& options, Ingest& ingest) {
@@ -271,6 +286,7 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   constexpr std::int64_t kNoRow = std::int64_t{1} << 60;
   Ingest sink(filter, std::move(lookup), thread ? &*thread : nullptr,
               writer ? writer->next_configuration() : ConfigId{kNoRow}, writer ? writer->next_form() : FormId{kNoRow});
+  sink.set_progress(options.progress);
   const auto read_and_write = [&]() -> Result<ImportReport> {
     const Status read = read_all(paths, options, sink);
     const Status written = thread ? thread->finish() : Status();

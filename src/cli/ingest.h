@@ -1,6 +1,7 @@
 // Trace -> configurations -> store: the one way in, for `import`, `trace` and merged stores alike.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,7 @@ struct IngestOptions {
   int wait_ms = 60'000;
   normalize::FilterOptions filter;
   format::ReadOptions read;
+  std::function<void(const ImportReport& so_far)> progress;  // called a few times a second; may be empty
 };
 
 // Reads `paths` into the store in one transaction: all of it is there afterwards, or nothing.
