@@ -32,9 +32,11 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& i) {
 
 // What Python's repr shows as it is, beyond ASCII: all but blanks, controls, marks of direction and unassigned planes.
 bool is_printable(std::uint32_t code) {
-  return !(code <= 0xA0 || code == 0xAD || (code >= 0x2000 && code <= 0x200F) || (code >= 0x2028 && code <= 0x202F) ||
-           (code >= 0x205F && code <= 0x206F) || code == 0x1680 || code == 0x3000 || code == 0xFEFF ||
-           (code >= 0xD800 && code <= 0xF8FF) || (code >= 0xFFF0 && code <= 0xFFFB));
+  const auto within = [code](std::uint32_t from, std::uint32_t to) { return code >= from && code <= to; };
+  const bool hidden = code <= 0xA0 || code == 0xAD || code == 0x1680 || within(0x2000, 0x200F) ||
+                      within(0x2028, 0x202F) || within(0x205F, 0x206F) || code == 0x3000 || within(0xD800, 0xF8FF) ||
+                      code == 0xFEFF || within(0xFFF0, 0xFFFB);
+  return !hidden;
 }
 
 void newline(std::string& out, int indent, int level) {

@@ -75,9 +75,10 @@ void append_enum(std::string& out, const Enum& e) {
     append_word(e.name);
     return;
   }
-  const bool bare = is_plain(e.name) && e.name.find_first_of(".:") == std::string_view::npos && e.name != "none" &&
-                    e.name != "true" && e.name != "false" && e.name != "inf" && e.name != "nan" &&
-                    !(e.name[0] >= '0' && e.name[0] <= '9');
+  const bool other_kind =
+      e.name == "none" || e.name == "true" || e.name == "false" || e.name == "inf" || e.name == "nan";
+  const bool plain = is_plain(e.name) && e.name.find_first_of(".:") == std::string_view::npos;
+  const bool bare = plain && !other_kind && (e.name[0] < '0' || e.name[0] > '9');
   out += bare ? "" : "enum(";
   append_word(e.name);
   out += bare ? "" : ")";
