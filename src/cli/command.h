@@ -62,8 +62,6 @@ struct Command {
 
 extern const Command kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kDoctor;
 
-std::span<const Command* const> all_commands();
-
 // Runs a whole command line; argv without the program's name. Never throws.
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env);
 

@@ -193,7 +193,6 @@ class Ingest final : public format::TraceSink {
     see(id, operation);
     const FormId form = next_form_;
     ++next_form_.value;
-    ++report_.forms_added;
     seen_forms_.emplace(fingerprint, form);
     batch_.forms.push_back({form, id, fingerprint, observed.kind, static_cast<std::int64_t>(notes.unparsed),
                             static_cast<std::int64_t>(notes.unknown_names),

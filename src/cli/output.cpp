@@ -43,7 +43,6 @@ void print_table(const Table& table, CommandEnv& env) {
     if (!table.columns[i].in_table) continue;
     std::size_t width = width_of(table.columns[i].name);
     for (const auto& row : table.rows) width = std::max(width, width_of(row[i].text));
-    if (table.columns[i].max_width > 0) width = std::min(width, table.columns[i].max_width);
     shown.push_back(i);
     widths.push_back(width);
   }

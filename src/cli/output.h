@@ -41,10 +41,9 @@ struct Cell {
 };
 
 struct Column {
-  std::string name;           // of JSON and CSV
-  bool right = false;         // numbers
-  bool in_table = true;       // some columns are for machines only
-  std::size_t max_width = 0;  // 0: as wide as needed
+  std::string name;      // of JSON and CSV
+  bool right = false;    // numbers
+  bool in_table = true;  // some columns are for machines only
 };
 
 struct Table {

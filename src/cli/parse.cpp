@@ -201,8 +201,6 @@ int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
 
 }  // namespace
 
-std::span<const Command* const> all_commands() { return kCommands; }
-
 bool ParsedArgs::is_set(std::string_view flag) const {
   const auto found = switches.find(flag);
   return found != switches.end() && found->second;

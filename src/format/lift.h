@@ -22,7 +22,6 @@ struct LiftNotes {
   std::size_t unknown_names = 0;  // dtypes, layouts, … outside the known sets, kept as their text
   std::string unknown_example;
   std::size_t duplicate_keys = 0;  // keys that stood twice in one object
-  std::size_t values_dropped = 0;  // tensors whose element values were in the trace
 
   void unparsed_text(std::string_view text);
   void unknown_name(std::string_view what, std::string_view text);

@@ -381,7 +381,6 @@ TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes&
     }
   }
   const bool has_values = find(fields, "values") != nullptr;
-  if (has_values) ++notes.values_dropped;
   const Value* original_dtype = find(fields, "original_dtype");
   for (const auto& [name, field] : fields) {
     const Fields* inner = members(field);

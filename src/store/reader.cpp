@@ -283,28 +283,4 @@ Result<std::vector<TraceRow>> Reader::traces() {
   }
 }
 
-Result<std::vector<std::pair<std::string, std::int64_t>>> Reader::pairs(std::string_view sql) {
-  OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare(sql));
-  std::vector<std::pair<std::string, std::int64_t>> rows;
-  while (true) {
-    OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
-    if (!row) return rows;
-    rows.emplace_back(statement.text(0), statement.integer(1));
-  }
-}
-
-Result<std::vector<std::pair<std::string, std::int64_t>>> Reader::sources() {
-  return pairs(
-      "SELECT s.text, count(DISTINCT f.configuration_id) FROM source s JOIN occurrence x ON x.source_id = s.id JOIN "
-      "form f ON f.id = x.form_id"
-      " GROUP BY s.id ORDER BY 2 DESC, 1");
-}
-
-Result<std::vector<std::pair<std::string, std::int64_t>>> Reader::machines() {
-  return pairs(
-      "SELECT m.label, count(DISTINCT f.configuration_id) FROM machine m JOIN occurrence x ON x.machine_id = m.id JOIN "
-      "form f ON f.id = x.form_id"
-      " GROUP BY m.label ORDER BY 2 DESC, 1");
-}
-
 }  // namespace opwright::store

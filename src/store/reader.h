@@ -72,16 +72,12 @@ class Reader {
   // Of these forms, in their order.
   Result<std::vector<OccurrenceRow>> occurrences(const std::vector<FormRow>& forms);
   Result<std::vector<TraceRow>> traces();
-  // text -> number of configurations seen there
-  Result<std::vector<std::pair<std::string, std::int64_t>>> sources();
-  Result<std::vector<std::pair<std::string, std::int64_t>>> machines();
 
  private:
   explicit Reader(Database database) : database_(std::move(database)) {}
   Status load_names();
   Result<std::vector<std::int64_t>> posting(std::uint64_t term);
   Result<const Unpacked*> opened_pack(std::int64_t id);
-  Result<std::vector<std::pair<std::string, std::int64_t>>> pairs(std::string_view sql);
 
   Database database_;
   Statement find_forms_, find_occurrences_, find_posting_, find_pack_;

@@ -130,13 +130,6 @@ TEST_F(StoreReader, OccurrencesAreSortedByWhatTheySay) {
   EXPECT_EQ(reader.occurrences(*reader.forms(ConfigId{2}))->front().count, kUncounted);
 }
 
-TEST_F(StoreReader, SourcesAndMachinesWithTheirConfigurations) {
-  Reader reader = open_reader(path_);
-  using Pairs = std::vector<std::pair<std::string, std::int64_t>>;
-  EXPECT_EQ(*reader.sources(), (Pairs{{"s.py", 2}, {"t.py", 2}, {"", 1}}));
-  EXPECT_EQ(*reader.machines(), (Pairs{{"M x1", 2}, {"unknown", 2}}));
-}
-
 TEST_F(StoreReader, MoreFormsThanOnePackHolds) {
   const std::string path = folder_.file("many.db");
   {
