@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 #include <set>
 
+#include "cli/query.h"
 #include "cli/store_source.h"
 #include "format/read_trace.h"
 #include "normalize/normalize.h"
@@ -20,7 +21,7 @@ class Collector final : public format::TraceSink {
       : filter_(filter), selector_(selector) {}
 
   Status observe(const Observed& observed) override {
-    if (filter_.judge(dotted(observed.op)) != normalize::OpFilter::Verdict::kKeep) {
+    if (filtering && filter_.judge(dotted(observed.op)) != normalize::OpFilter::Verdict::kKeep) {
       ++set.filtered;
       return {};
     }
@@ -35,11 +36,14 @@ class Collector final : public format::TraceSink {
       lose({"unknown_shape", observed.path, observed.offset, config.error().message});
       return {};
     }
-    if (!matches(*config, observed)) return {};
-    if (keys_.insert(config->key).second) {
-      ++set.configurations;
-      set.by_op[config->op].push_back(*std::move(config));
+    Seen& seen = seen_[config->key];
+    for (const Sighting& sighting : observed.sightings) {
+      const normalize::SourceName name = normalize::name_source(sighting.source);
+      seen.models.insert({std::string(sighting.source), name.model, name.hf_model});
+      seen.machines.insert(normalize::name_machine(sighting.machine));
+      seen.calls += sighting.count == kUncounted ? 1 : sighting.count;
     }
+    if (seen.config.op.empty()) seen.config = *std::move(config);
     return {};
   }
   void lose(const format::Loss& loss) override {
@@ -51,29 +55,33 @@ class Collector final : public format::TraceSink {
   void add_bytes(std::size_t) override {}
   void add_file() override {}
 
+  // A selector may ask how often and where: that is known when everything was read.
+  ConfigSet selected() && {
+    for (auto& [key, seen] : seen_) {  // in the order of keys
+      const std::vector<std::string_view> models(seen.models.begin(), seen.models.end());
+      std::vector<std::string_view> machines;
+      for (const std::string& label : seen.machines) append_machine_names(label, machines);
+      if (!select::matches(selector_, {seen.config, models, machines, seen.calls})) continue;
+      ++set.configurations;
+      set.by_op[seen.config.op].push_back(std::move(seen.config));
+    }
+    return std::move(set);
+  }
+
   ConfigSet set;
+  bool filtering = true;
 
  private:
-  bool matches(const OpConfig& config, const Observed& observed) const {
-    if (selector_.kind == select::Selector::Kind::kEverything) return true;
-    std::vector<std::string> texts;
+  struct Seen {
+    OpConfig config;
+    std::set<std::string> models, machines;
     std::int64_t calls = 0;
-    std::vector<std::string> machines;
-    for (const Sighting& sighting : observed.sightings) {
-      texts.emplace_back(sighting.source);
-      texts.push_back(normalize::name_source(sighting.source).model);
-      machines.push_back(normalize::name_machine(sighting.machine));
-      calls += sighting.count == kUncounted ? 1 : sighting.count;
-    }
-    const std::vector<std::string_view> models(texts.begin(), texts.end());
-    const std::vector<std::string_view> labels(machines.begin(), machines.end());
-    return select::matches(selector_, {config, models, labels, calls});
-  }
+  };
 
   const normalize::OpFilter& filter_;
   const select::Selector& selector_;
   normalize::Normalizer normalizer_;
-  std::set<ConfigKey> keys_;
+  std::map<ConfigKey, Seen> seen_;
 };
 
 }  // namespace
@@ -82,14 +90,12 @@ Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilte
                                const select::Selector& selector, int wait_ms) {
   Collector collector(filter, selector);
   OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
+  collector.filtering = !is_store;  // what a store holds was chosen when it was imported
   if (is_store)
     OPWRIGHT_TRY(read_store(path, wait_ms, collector));
   else
     OPWRIGHT_TRY(format::read_trace(path, {}, collector));
-  for (auto& [op, configs] : collector.set.by_op) {
-    std::sort(configs.begin(), configs.end(), [](const OpConfig& a, const OpConfig& b) { return a.key < b.key; });
-  }
-  return std::move(collector.set);
+  return std::move(collector).selected();
 }
 
 }  // namespace opwright::cli

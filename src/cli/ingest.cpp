@@ -94,10 +94,9 @@ class Ingest final : public format::TraceSink {
 
   Ledger& ledger() { return ledger_; }
 
-  Status flush() {
+  void flush() {
     if (writer_ != nullptr && !batch_.forms.empty()) writer_->put(std::move(batch_));
     batch_ = {};
-    return {};
   }
 
   ImportReport report() {
@@ -198,7 +197,7 @@ class Ingest final : public format::TraceSink {
                             static_cast<std::int64_t>(notes.unknown_names),
                             static_cast<std::int64_t>(notes.duplicate_keys), std::string(observed.op),
                             std::string(minified_)});
-    if (batch_.forms.size() >= kBatchForms) OPWRIGHT_TRY(flush());
+    if (batch_.forms.size() >= kBatchForms) flush();
     return form;
   }
 
@@ -265,7 +264,8 @@ Status read_all(const std::vector<std::string>& paths, const IngestOptions& opti
       OPWRIGHT_TRY(format::read_trace(path, options.read, ingest));
     ingest.ledger().settle();
   }
-  return ingest.flush();
+  ingest.flush();
+  return {};
 }
 
 }  // namespace

@@ -67,6 +67,15 @@ Result<select::Selector> selector_of(const ParsedArgs& args) {
   return select::parse_selector(text);
 }
 
+void append_machine_names(std::string_view label, std::vector<std::string_view>& names) {
+  names.push_back(label);
+  for (std::size_t from = 0; from < label.size();) {
+    const std::size_t end = std::min(label.find(' ', from), label.size());
+    names.push_back(label.substr(from, end - from));
+    from = end + 1;
+  }
+}
+
 Status for_each_selected(store::Reader& reader, const select::Selector& selector,
                          const std::function<Status(Selected&&)>& use) {
   OPWRIGHT_TRY_ASSIGN(const auto ids, candidates_of(reader, selector));
@@ -100,14 +109,7 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
       most = std::max(most, row.count);
       if (!provenance) continue;
       models.insert(models.end(), {row.model, row.source, row.hf_model});
-      machines.push_back(row.machine_label);
-      // "Wormhole n300 x1" is also known by its series alone
-      const std::string_view label = row.machine_label;
-      for (std::size_t from = 0; from < label.size();) {
-        const std::size_t end = std::min(label.find(' ', from), label.size());
-        machines.push_back(label.substr(from, end - from));
-        from = end + 1;
-      }
+      append_machine_names(row.machine_label, machines);
     }
     for (const auto& [call, count] : counts) {
       if (count == kUncounted)

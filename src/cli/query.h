@@ -32,6 +32,9 @@ Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env);
 
 Result<select::Selector> selector_of(const ParsedArgs& args);
 
+// The names that `machine=` finds a machine by: its label and each word of it ("Wormhole n300 x1", "n300").
+void append_machine_names(std::string_view label, std::vector<std::string_view>& names);
+
 // Calls `use` for each match, in the order of ids.
 Status for_each_selected(store::Reader& reader, const select::Selector& selector,
                          const std::function<Status(Selected&&)>& use);

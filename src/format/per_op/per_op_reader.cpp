@@ -37,12 +37,13 @@ struct FolderListing {
   std::vector<std::string> folders;  // sorted
   std::size_t side_files = 0;
   std::size_t links = 0;  // to folders
+  std::error_code error;  // why the folder could not be listed
 };
 
 FolderListing list(const std::string& folder) {
   FolderListing listing;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry : fs::directory_iterator(folder, listing.error)) {
     std::string name = entry.path().filename().string();
     std::uint64_t number = 0;
     if (entry.is_directory(ignored)) {
@@ -125,7 +126,11 @@ class FolderReader {
     if (source_.empty()) source_ = fs::path(folder_).lexically_normal().parent_path().filename().string();
     const std::string path = folder_ + "/_trace_metadata.json";
     std::string text;
-    if (!fs::exists(path) || !read_file(path, text)) return;
+    if (!fs::exists(path)) return;
+    if (const Status read = read_file(path, text); !read) {
+      sink_.lose({"unreadable_file", path, 0, read.error().message});
+      return;
+    }
     digest_.add(text);
     const auto root = metadata_.parse(text);
     if (!root || !(*root)->is(Kind::kObject)) {
@@ -161,6 +166,7 @@ class FolderReader {
 
   Status read_level(const std::string& folder) {
     const FolderListing listing = list(folder);
+    if (listing.error) sink_.lose({"unreadable_file", folder, 0, "cannot list the folder: " + listing.error.message()});
     for (const RecordFile& record : listing.records) {
       const std::string path = folder + "/" + record.name;
       sink_.add_file();
@@ -179,7 +185,8 @@ class FolderReader {
   Status read_test(const std::string& folder) {
     std::string text;
     const std::string path = folder + "/_status.json";
-    if (!options_.include_failed && fs::exists(path) && read_file(path, text)) {
+    if (!options_.include_failed && fs::exists(path)) {
+      if (!read_file(path, text)) text.clear();  // not readable: no status, see below
       json::Document document;
       const auto root = document.parse(text);
       const auto status = root ? (*root)->string_field("status") : std::nullopt;
