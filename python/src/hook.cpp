@@ -1,0 +1,398 @@
+#include "hook.h"
+
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "capture/content.h"
+#include "capture/recorder.h"
+#include "values.h"
+
+namespace opwright::python {
+
+using capture::CallToken;
+using capture::Encoder;
+using capture::Ending;
+using capture::Operation;
+using capture::Recorder;
+using capture::ResultTensor;
+using capture::TensorUse;
+
+namespace {
+
+constexpr std::size_t kLongestError = 8192;
+
+// What belongs to an operation of the library, found by its object or by its name.
+struct Known {
+  Operation* op = nullptr;
+  SpecGuess guess;
+  bool writes_first = false;  // writes into its first tensor: caches, copies, names that end with "_"
+};
+
+struct State {
+  std::unordered_map<PyObject*, std::unique_ptr<Known>> by_object;  // operations live as long as the library
+  PyObject* python_fully_qualified_name = PyUnicode_InternFromString("python_fully_qualified_name");
+  PyObject* is_allocated = PyUnicode_InternFromString("is_allocated");
+};
+
+State& state() {
+  static State state;
+  return state;
+}
+
+// Of this thread: are we inside our own code (then nothing is recorded), and which operation runs.
+struct Here {
+  bool inside = false;
+  int depth = 0;
+  PyObject* fast = nullptr;  // the fast operation that runs and has not handed on to its slow twin
+  const Operation* fast_op = nullptr;
+};
+thread_local Here here;
+
+struct Quiet {
+  Quiet() : before(here.inside) { here.inside = true; }
+  ~Quiet() { here.inside = before; }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+  bool before;
+};
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// Operations that write into their first tensor although nothing in the call says so.
+bool writes_first(std::string_view name) {
+  static const std::unordered_set<std::string_view> kNames = {
+      "ttnn.update_cache",
+      "ttnn.fill_cache",
+      "ttnn.kv_cache.update_cache_for_token_",
+      "ttnn.kv_cache.fill_cache_for_user_",
+      "ttnn.experimental.paged_update_cache",
+      "ttnn.experimental.paged_fill_cache",
+      "ttnn.experimental.paged_fused_update_cache",
+      "ttnn.experimental.update_cache",
+      "ttnn.copy",
+      "ttnn.Tensor.update_tensor_topology",
+  };
+  return kNames.count(name) != 0 || (ends_with(name, "_") && !ends_with(name, "__"));
+}
+
+bool names_an_output(std::string_view keyword) {
+  return keyword == "output_tensor" || keyword == "optional_output_tensor" || keyword == "optional_tensor" ||
+         keyword == "out" || keyword == "output" || keyword == "output_tensors" ||
+         keyword == "optional_output_tensors" || keyword == "persistent_output_buffer" ||
+         keyword == "persistent_output_buffers" || keyword == "persistent_intermediate_buffer";
+}
+
+Known& known_for(Recorder& recorder, PyObject* key, std::string_view name) {
+  std::unique_ptr<Known>& known = state().by_object[key];
+  if (known == nullptr) {
+    known = std::make_unique<Known>();
+    Py_INCREF(key);  // its address stays its own
+  }
+  if (known->op == nullptr) {
+    known->op = recorder.operation(name);
+    known->writes_first = writes_first(name);
+  }
+  return *known;
+}
+
+// One call from its arguments to its end.
+class RecordedCall {
+ public:
+  RecordedCall(Hook& hook, Recorder& recorder, Known& known, std::uint64_t entered)
+      : hook_(hook), recorder_(recorder), known_(known), entered_(entered),
+        values_(recorder, hook.plans, hook.tensors) {}
+
+  void begin(PyObject* args, PyObject* kwargs);
+  void succeed(PyObject* result);
+  void fail();
+  const CallToken& token() const { return token_; }
+
+ private:
+  void note_writes(std::size_t from, std::size_t to) {
+    for (std::size_t slot = from; slot < to; ++slot) written_.push_back(static_cast<std::uint32_t>(slot));
+  }
+  void record_contents(const std::vector<ValueWriter::Met>& met, std::uint64_t flags);
+  void look_after(Ending& ending);
+
+  Hook& hook_;
+  Recorder& recorder_;
+  Known& known_;
+  std::uint64_t entered_;
+  ValueWriter values_;
+  CallToken token_;
+  std::vector<ValueWriter::Met> arguments_;
+  std::vector<std::uint32_t> written_;  // slots of arguments that the call writes into
+  std::vector<capture::Write> writes_;
+  std::vector<std::uint32_t> frees_;
+};
+
+void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
+  Encoder encoded;
+  encoded.tag(capture::Tag::kCall);
+  encoded.varint(known_.op->id);
+  const Py_ssize_t positional = PyTuple_Size(args);
+  encoded.varint(static_cast<std::uint64_t>(positional));
+  for (Py_ssize_t i = 0; i < positional; ++i) {
+    const std::size_t before = values_.met.size();
+    values_.put(PyTuple_GetItem(args, i), encoded, &known_.guess);
+    if (i == 0 && known_.writes_first) note_writes(before, values_.met.size());
+  }
+  const Py_ssize_t keywords = kwargs == nullptr ? 0 : PyDict_Size(kwargs);
+  encoded.varint(static_cast<std::uint64_t>(keywords));
+  if (keywords > 0) {
+    PyObject *key = nullptr, *value = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(kwargs, &position, &key, &value) != 0) {
+      encoded.text(utf8(key));
+      const std::size_t before = values_.met.size();
+      values_.put(value, encoded, &known_.guess);
+      if (names_an_output(utf8(key))) note_writes(before, values_.met.size());
+    }
+  }
+  arguments_ = std::move(values_.met);
+  values_.met.clear();
+  std::vector<TensorUse> uses;
+  uses.reserve(arguments_.size());
+  for (const ValueWriter::Met& met : arguments_) {
+    uses.push_back({met.tensor.id, hook_.tensors.version(met.tensor.storage)});
+  }
+  token_ = recorder_.begin(*known_.op, encoded.view(), uses, entered_);
+  if (token_.seq != 0 && hook_.options.content != 0) record_contents(arguments_, 0);
+}
+
+void RecordedCall::record_contents(const std::vector<ValueWriter::Met>& met, std::uint64_t flags) {
+  for (std::uint32_t slot = 0; slot < met.size(); ++slot) {
+    // describe.content(tensor) -> (dtype, shape, address, elements, keep-alive) or None
+    const Ref answer(PyObject_CallMethod(hook_.plans.source(), "content", "O", met[slot].object));
+    if (!answer || answer.get() == Py_None) {
+      PyErr_Clear();
+      continue;
+    }
+    const char* dtype = nullptr;
+    PyObject *shape = nullptr, *alive = nullptr;
+    unsigned long long address = 0, elements = 0;
+    if (PyArg_ParseTuple(answer.get(), "sOKKO", &dtype, &shape, &address, &elements, &alive) == 0) {
+      PyErr_Clear();
+      continue;
+    }
+    std::vector<std::int64_t> dims;
+    for (Py_ssize_t i = 0; i < PyList_Size(shape); ++i) dims.push_back(PyLong_AsLongLong(PyList_GetItem(shape, i)));
+    capture::Content content{token_.seq, slot, flags, dtype, dims,
+                             reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), elements};
+    capture::record_content(recorder_, content, hook_.options.content);
+  }
+}
+
+// What became of the arguments: freed, written into.
+void RecordedCall::look_after(Ending& ending) {
+  for (std::uint32_t slot = 0; slot < arguments_.size(); ++slot) {
+    const ValueWriter::Met& met = arguments_[slot];
+    if (!met.tensor.on_device || met.tensor.storage == 0) continue;
+    const Ref allocated(PyObject_CallMethodObjArgs(met.object, state().is_allocated, nullptr));
+    if (!allocated) PyErr_Clear();
+    if (allocated.get() == Py_False) {
+      frees_.push_back(slot);
+      Tensor gone = met.tensor;
+      gone.storage = 0;
+      hook_.tensors.remember(gone);
+    }
+  }
+  for (const std::uint32_t slot : written_) {
+    const ValueWriter::Met& met = arguments_[slot];
+    const Plan* plan = hook_.plans.of(Py_TYPE(met.object));
+    if (plan == nullptr) continue;
+    Tensor after = met.tensor;
+    after.spec = values_.tensor_spec(met.object, *plan);
+    const std::uint64_t version = hook_.tensors.written(after.storage);
+    if (after.id != 0) hook_.tensors.remember(after);
+    writes_.push_back({slot, after.spec, version});
+  }
+  ending.frees = frees_;
+  ending.writes = writes_;
+}
+
+void RecordedCall::succeed(PyObject* result) {
+  const std::uint64_t returned = capture::ticks();
+  Ending ending;
+  std::vector<ResultTensor> tensors;
+  const bool thinned = recorder_.level() >= capture::Level::kNoAfter;
+  ending.thinned = thinned;
+  if (!thinned) {
+    look_after(ending);
+    if (result != Py_None) {
+      Encoder encoded;
+      values_.put(result, encoded, &known_.guess);
+      ending.result = recorder_.intern(encoded.view());
+      for (const ValueWriter::Met& met : values_.met) {
+        ResultTensor tensor{met.tensor.id, hook_.tensors.version(met.tensor.storage), met.tensor.storage,
+                            met.tensor.address, 0};
+        for (const ValueWriter::Met& argument : arguments_) {
+          if (tensor.storage != 0 && argument.tensor.storage == tensor.storage && argument.tensor.id != tensor.id) {
+            tensor.view_of = argument.tensor.id;
+            break;
+          }
+        }
+        tensors.push_back(tensor);
+      }
+      ending.tensors = tensors;
+      if (hook_.options.content != 0 && token_.seq != 0) record_contents(values_.met, capture::kDataResult);
+    }
+  }
+  recorder_.end(token_, ending, returned);
+}
+
+void RecordedCall::fail() {
+  const std::uint64_t returned = capture::ticks();
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  std::string message = value != nullptr ? shown(value) : "";
+  if (message.size() > kLongestError) message = message.substr(0, kLongestError) + "… (cut)";
+  Encoder error;
+  error.structure("error", 2);
+  error.field("type");
+  error.string(type != nullptr ? class_name(type) : "");
+  error.field("message");
+  error.string(message);
+  Ending ending;
+  ending.error = recorder_.intern(error.view());
+  look_after(ending);
+  recorder_.end(token_, ending, returned);
+  PyErr_Clear();
+  PyErr_Restore(type, value, traceback);
+}
+
+// Graph capture around an outermost call: describe.device_begin() / device_end() -> text of the graph or None.
+void device_begin(Hook& hook) {
+  const Ref done(PyObject_CallMethod(hook.plans.source(), "device_begin", nullptr));
+  if (!done) PyErr_Clear();
+}
+
+void device_end(Hook& hook, Recorder& recorder, const CallToken& token) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  const Ref graph(PyObject_CallMethod(hook.plans.source(), "device_end", nullptr));
+  if (!graph) PyErr_Clear();
+  if (const std::string_view text = utf8(graph.get()); !text.empty() && token.seq != 0) {
+    Encoder record;
+    record.record(capture::Record::kDevice);
+    record.varint(token.seq);
+    record.string(text);
+    recorder.append(record.view());
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
+template <class Original>
+PyObject* record(Hook& hook, Recorder& recorder, Known& known, std::uint64_t entered, PyObject* args, PyObject* kwargs,
+                 Original original) {
+  RecordedCall call(hook, recorder, known, entered);
+  const bool device = hook.options.device_ops && here.depth == 0;
+  {
+    const Quiet quiet;
+    call.begin(args, kwargs);
+    if (device) device_begin(hook);
+  }
+  ++here.depth;
+  PyObject* result = original();
+  --here.depth;
+  // The trace may have been closed, or another opened, while the call ran.
+  if (call.token().epoch != Recorder::epoch() || Recorder::current() != &recorder) return result;
+  const Quiet quiet;
+  if (device) device_end(hook, recorder, call.token());
+  if (result != nullptr) {
+    call.succeed(result);
+  } else {
+    call.fail();
+  }
+  return result;
+}
+
+Recorder* recorder_for(Hook& hook) {
+  if (!Recorder::is_on() || here.inside) return nullptr;
+  Recorder* recorder = Recorder::current();
+  if (recorder == nullptr) return nullptr;
+  if (hook.epoch != Recorder::epoch()) {
+    hook.epoch = Recorder::epoch();
+    hook.plans.forget_values();
+    hook.tensors.forget();
+    for (auto& [key, known] : state().by_object) {
+      known->op = nullptr;
+      known->guess = {};
+    }
+  }
+  return recorder;
+}
+
+}  // namespace
+
+Hook& hook() {
+  static Hook hook;
+  return hook;
+}
+
+PyObject* Hook::call_operation(PyObject* operation, PyObject* original, PyObject* args, PyObject* kwargs,
+                               bool is_slow) {
+  const Py_ssize_t size = PyTuple_Size(args);
+  const Ref all(PyTuple_New(size + 1));
+  if (!all) return nullptr;
+  Py_INCREF(operation);
+  PyTuple_SetItem(all.get(), 0, operation);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* item = PyTuple_GetItem(args, i);
+    Py_INCREF(item);
+    PyTuple_SetItem(all.get(), i + 1, item);
+  }
+  const auto run = [&] { return PyObject_Call(original, all.get(), kwargs); };
+
+  const std::uint64_t entered = capture::ticks();
+  Recorder* recorder = recorder_for(*this);
+  if (recorder == nullptr) return run();
+  Known* known = nullptr;
+  if (const auto found = state().by_object.find(operation);
+      found != state().by_object.end() && found->second->op != nullptr) {
+    known = found->second.get();
+  } else {
+    const Ref name(PyObject_GetAttr(operation, state().python_fully_qualified_name));
+    if (!name) PyErr_Clear();
+    if (utf8(name.get()).empty()) return run();
+    known = &known_for(*recorder, operation, utf8(name.get()));
+  }
+  // In slow mode a fast operation hands on to its slow twin: one call, not two.
+  if (is_slow && here.fast != nullptr && here.fast_op == known->op) {
+    here.fast = nullptr;
+    return run();
+  }
+  if (!recorder->wants(*known->op)) return run();
+  const Here before = here;
+  PyObject* result = record(*this, *recorder, *known, entered, args, kwargs, [&] {
+    here.fast = is_slow ? nullptr : operation;
+    here.fast_op = known->op;
+    return run();
+  });
+  here.fast = before.fast;
+  here.fast_op = before.fast_op;
+  return result;
+}
+
+PyObject* Hook::call_function(PyObject* name, PyObject* original, PyObject* args, PyObject* kwargs) {
+  const auto run = [&] { return PyObject_Call(original, args, kwargs); };
+  const std::uint64_t entered = capture::ticks();
+  Recorder* recorder = recorder_for(*this);
+  if (recorder == nullptr) return run();
+  Known& known = known_for(*recorder, name, utf8(name));
+  if (!recorder->wants(*known.op)) return run();
+  return record(*this, *recorder, known, entered, args, kwargs, run);
+}
+
+void Hook::clear() {
+  for (auto& [key, known] : state().by_object) Py_DECREF(key);
+  state().by_object.clear();
+  plans.clear();
+  tensors.forget();
+}
+
+}  // namespace opwright::python
