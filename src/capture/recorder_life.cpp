@@ -225,7 +225,11 @@ void Recorder::start_chunk(Thread& thread, Chunk chunk) {
   header.context = lane.context;
   header.magic = kChunkMagic;
   header.crc = crc32c(&header, offsetof(ChunkHeader, crc));
-  std::memcpy(chunk.data, &header, sizeof header);
+  // The magic number last: a chunk that was being begun when the process died is an unused one.
+  std::memcpy(chunk.data + sizeof header.magic, reinterpret_cast<const char*>(&header) + sizeof header.magic,
+              sizeof header - sizeof header.magic);
+  std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(chunk.data))
+      .store(kChunkMagic, std::memory_order_release);
 }
 
 void Recorder::stop(State state) {
@@ -362,8 +366,9 @@ void Recorder::close() {
   set_on(0);
   if (recorder == nullptr) return;
   recorder->shut_down();
-  current_.store(nullptr);
-  delete recorder;
+  // Never deleted: a thread may be on its way in with a pointer to it, or hold one of its operations. Emptied instead.
+  static auto* const closed = new std::deque<std::unique_ptr<Recorder>>;
+  closed->emplace_back(recorder);
 }
 
 void Recorder::shut_down() {
@@ -401,6 +406,12 @@ void Recorder::shut_down() {
   for (Lane& lane : idle_lanes_) leave(lane);
   for (Chunk& chunk : spares_) TraceFile::unmap(chunk);
   file_->finish(used_end_);
+  {
+    const std::lock_guard lock(values_mutex_);
+    values_ = {};
+  }
+  const std::lock_guard lock(blobs_mutex_);
+  blobs_.clear();
 }
 
 // ---------------------------------------------------------------------------------------------------------------- fork

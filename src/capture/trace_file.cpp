@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "capture/clock.h"
@@ -74,7 +75,6 @@ std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, const st
   }
   file->header_ = static_cast<Header*>(page);
   Header& header = *file->header_;
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kTraceVersion;
   header.header_size = kHeaderSize;
   header.unit = kUnit;
@@ -84,8 +84,12 @@ std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, const st
   header.start_unix_ns =
       static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
   header.start_ticks = ticks();
-  header.header_crc = crc32c(&header, offsetof(Header, header_crc));
   header.state = static_cast<std::uint32_t>(State::kOpen);
+  Header whole = header;
+  std::memcpy(whole.magic, kMagic, sizeof kMagic);
+  header.header_crc = crc32c(&whole, offsetof(Header, header_crc));
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // the magic number last: with it the header is whole
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
   return file;
 }
 
