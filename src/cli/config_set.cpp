@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "cli/ledger.h"
 #include "cli/query.h"
 #include "cli/store_source.h"
 #include "format/read_trace.h"
@@ -42,6 +43,8 @@ class Collector final : public format::TraceSink {
       seen.models.insert({std::string(sighting.source), name.model, name.hf_model});
       seen.machines.insert(normalize::name_machine(sighting.machine));
       seen.calls += sighting.count == kUncounted ? 1 : sighting.count;
+      seen.raised += sighting.raised;
+      if (std::string error = cut_error(sighting.error); error > seen.error) seen.error = std::move(error);
     }
     if (seen.config.op.empty()) seen.config = *std::move(config);
     return {};
@@ -61,7 +64,7 @@ class Collector final : public format::TraceSink {
       const std::vector<std::string_view> models(seen.models.begin(), seen.models.end());
       std::vector<std::string_view> machines;
       for (const std::string& label : seen.machines) append_machine_names(label, machines);
-      if (!select::matches(selector_, {seen.config, models, machines, seen.calls})) continue;
+      if (!select::matches(selector_, {seen.config, models, machines, seen.calls, seen.raised, seen.error})) continue;
       ++set.configurations;
       set.by_op[seen.config.op].push_back(std::move(seen.config));
     }
@@ -75,7 +78,8 @@ class Collector final : public format::TraceSink {
   struct Seen {
     OpConfig config;
     std::set<std::string> models, machines;
-    std::int64_t calls = 0;
+    std::int64_t calls = 0, raised = 0;
+    std::string error;  // one example: of several the largest text, as in a store
   };
 
   const normalize::OpFilter& filter_;

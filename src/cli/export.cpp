@@ -19,6 +19,7 @@ constexpr std::array kFlags{
     Flag{"--to", "FORMAT", "master (era 2), master1 (era 1), jsonl, csv"},
     Flag{"--output", "FILE", "write to FILE (short: -o), whole or not at all; default standard output"},
     kWhereFlag,
+    Flag{"--include-raised", "", "master and master1: also configurations all of whose calls raised"},
     kWaitFlag,
 };
 constexpr std::array<std::string_view, 4> kFormats{"master", "master1", "jsonl", "csv"};
@@ -37,7 +38,9 @@ std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& repo
         .add_raw("models", json_array(one.models(), false))
         .add_raw("machines", json_array(one.machines(), false))
         .add_raw("sources", json_array(one.sources(), false))
-        .add_raw("arguments", arguments_json(one.config));
+        .add_raw("arguments", arguments_json(one.config))
+        .add("raised", one.raised)
+        .add("error", one.error());
     text += object.text() + "\n";
     ++report.configurations;
   }
@@ -45,19 +48,32 @@ std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& repo
 }
 
 std::string csv_text(const std::vector<Selected>& selected, ExportReport& report) {
-  std::string text = "operation,key,convention,calls,uncounted,models,machines,configuration\n";
+  std::string text = "operation,key,convention,calls,uncounted,models,machines,configuration,raised,error\n";
   const auto joined = [](const std::vector<std::string>& names) {
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : "; ") + name;
     return all;
   };
   for (const Selected& one : selected) {
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", csv_cell(one.config.op), to_hex(one.config.key),
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_cell(one.config.op), to_hex(one.config.key),
                         name_of(one.config.convention), one.calls, one.uncounted, csv_cell(joined(one.models())),
-                        csv_cell(joined(one.machines())), csv_cell(normalize::canonical_text(one.config)));
+                        csv_cell(joined(one.machines())), csv_cell(normalize::canonical_text(one.config)), one.raised,
+                        csv_cell(one.error()));
     ++report.configurations;
   }
   return text;
+}
+
+// A master is where tests come from, and what never returned is no test.
+void leave_out_raised(std::vector<Selected>& selected, ExportReport& report) {
+  const auto left = std::erase_if(selected, [](const Selected& one) { return one.only_raised(); });
+  if (left > 0) report.left_out["configurations all of whose calls raised"] = static_cast<std::int64_t>(left);
+}
+
+std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
+  JsonObject object;
+  for (const auto& [what, count] : counts) object.add(what, count);
+  return object.text();
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
@@ -72,9 +88,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-  OPWRIGHT_TRY_ASSIGN(const std::vector<Selected> selected, select_all(reader, selector));
+  OPWRIGHT_TRY_ASSIGN(std::vector<Selected> selected, select_all(reader, selector));
   OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
   ExportReport report;
+  const bool is_master = to == "master" || to == "master1";
+  if (is_master && !args.is_set("--include-raised")) leave_out_raised(selected, report);
   std::string text;
   if (to == "master") {
     OPWRIGHT_TRY_ASSIGN(text, master_era2(selected, traces, report));
@@ -94,9 +112,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
         .add("format", to)
         .add("configurations", report.configurations)
         .add("bytes", static_cast<std::int64_t>(text.size()));
-    JsonObject missing;
-    for (const auto& [reason, count] : report.not_expressible) missing.add(reason, count);
-    object.add_raw("not_expressible", missing.text());
+    object.add_raw("not_expressible", counts_json(report.not_expressible))
+        .add_raw("left_out", counts_json(report.left_out));
     print_object(object,
                  {{"file", file},
                   {"format", to},
@@ -108,6 +125,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   for (const auto& [reason, count] : report.not_expressible)
     env.err << fmt::format("opwright: {} not written: {}\n", plural(count, "configuration"), reason);
+  for (const auto& [what, count] : report.left_out) {
+    env.err << fmt::format("opwright: {} not written: every call raised (--include-raised writes {})\n",
+                           plural(count, "configuration"), count == 1 ? "it" : "them");
+  }
   return kExitOk;
 }
 

@@ -11,6 +11,7 @@ namespace opwright::cli {
 struct ExportReport {
   std::int64_t configurations = 0;                      // records written
   std::map<std::string, std::int64_t> not_expressible;  // reason -> count
+  std::map<std::string, std::int64_t> left_out;         // by rule: words -> count
 };
 
 // Era 2: sorted keys, two-space indent. Forms keep the hash their file had; others get one of the newest generation.

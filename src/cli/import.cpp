@@ -46,7 +46,8 @@ std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
 
 std::string human(const ImportReport& report, const IngestOptions& options, bool written, double seconds) {
   std::string text = fmt::format(
-      "{}, {} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
+      "{}, {}{} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
+      report.raised > 0 ? fmt::format(" ({} raised)", grouped(report.raised)) : "",
       plural(static_cast<std::int64_t>(report.operations.size()), "operation"),
       report.uncounted > 0 ? fmt::format(" ({} without a count in the trace)", grouped(report.uncounted)) : "");
   text += fmt::format("{}: {} new, {} known", plural(report.configurations, "configuration"), grouped(report.added),
@@ -136,7 +137,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("unknown_names", report.unknown_names)
       .add("bytes", static_cast<std::int64_t>(report.bytes))
       .add_number("seconds", seconds)
-      .add_bool("written", !options.dry_run && !refused);
+      .add_bool("written", !options.dry_run && !refused)
+      .add("raised", report.raised);
   print_object(object,
                {{"files", std::to_string(report.files)},
                 {"calls", std::to_string(report.calls)},
@@ -149,7 +151,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"losses", std::to_string(sum(losses))},
                 {"unparsed_left", std::to_string(report.unparsed_left)},
                 {"bytes", std::to_string(report.bytes)},
-                {"seconds", fmt::format("{:.6f}", seconds)}},
+                {"seconds", fmt::format("{:.6f}", seconds)},
+                {"raised", std::to_string(report.raised)}},
                human(report, options, !options.dry_run && !refused, seconds), env);
   if (refused) {
     return fail(

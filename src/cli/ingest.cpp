@@ -64,6 +64,9 @@ class Ingest final : public format::TraceSink {
     OPWRIGHT_TRY_ASSIGN(const std::optional<FormId> form, form_of(observed, operation));
     if (!form) return {};
     ++report_.records;
+    for (const Sighting& sighting : observed.sightings) {
+      if (sighting.error.size() > kLongestError) leave_out("ends of long error texts", 1);
+    }
     ledger_.add(*form, observed);
     return {};
   }
@@ -106,6 +109,7 @@ class Ingest final : public format::TraceSink {
     const Ledger::Calls calls = ledger_.calls();
     report_.calls = calls.calls;
     report_.uncounted = calls.uncounted;
+    report_.raised = calls.raised;
     return report_;
   }
 

@@ -18,6 +18,7 @@ struct ImportReport {
   std::size_t bytes = 0;            // after decompression
   std::int64_t calls = 0;           // kept calls; a record without a count stands for one
   std::int64_t uncounted = 0;       // how many of them stand so
+  std::int64_t raised = 0;          // how many of them raised
   std::int64_t records = 0;         // configurations as the input lists them, after filtering
   std::int64_t forms = 0;           // distinct spellings of configurations in the input
   std::int64_t configurations = 0;  // distinct in the input, after filtering

@@ -29,6 +29,14 @@ std::string facts_json(const TraceInfo& trace) {
 
 }  // namespace
 
+std::string cut_error(std::string_view text) {
+  if (text.size() <= kLongestError) return std::string(text);
+  const std::string tail = fmt::format("… ({} bytes)", text.size());
+  std::size_t end = kLongestError - tail.size();
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+  return std::string(text.substr(0, end)) + tail;
+}
+
 std::uint32_t Ledger::Names::number(std::string_view text) {
   if (!texts_.empty() && texts_[last_] == text) return last_;
   if (const auto known = numbers_.find(text); known != numbers_.end()) return last_ = known->second;
@@ -54,7 +62,12 @@ void Ledger::add(FormId form, const Observed& observed) {
     current_.push_back(
         {{form.value, trace, sources_.number(sighting.source), machines_.number(sighting.machine), sweep, hash},
          extras_.number(sighting.extra),
-         sighting.count});
+         sighting.raised > 0 ? std::max(sighting.count, sighting.raised) : sighting.count,  // what raised was called
+         sighting.raised});
+    if (sighting.raised > 0 && !sighting.error.empty()) {
+      std::string& example = errors_[form.value];
+      if (std::string error = cut_error(sighting.error); error > example) example = std::move(error);
+    }
   }
   if (current_.size() > 2 * joined_ + kJoinAfter) {  // memory follows what is distinct, not how long the input is
     join(current_, true);
@@ -96,6 +109,7 @@ void Ledger::join(Entries& entries, bool add_counts) const {
     Entry& entry = entries[kept - 1];
     const bool both = entry.count != kUncounted && entries[i].count != kUncounted;
     entry.count = add_counts && both ? entry.count + entries[i].count : std::max(entry.count, entries[i].count);
+    entry.raised = add_counts ? entry.raised + entries[i].raised : std::max(entry.raised, entries[i].raised);
     if (extras_.texts()[entries[i].extra] > extras_.texts()[entry.extra]) entry.extra = entries[i].extra;
   }
   entries.resize(kept);
@@ -140,14 +154,16 @@ Ledger::Calls Ledger::calls() const {
   const Key* last = nullptr;  // the form of a trace that stands for one call already
   for (std::size_t i = 0; i < settled_.size();) {
     Key key = settled_[i].key;
-    std::int64_t most = kUncounted;
+    std::int64_t most = kUncounted, most_raised = 0;
     std::size_t next = i;
     // Copies of a trace with other hashes stand side by side and count once.
     for (; next < settled_.size(); ++next) {
       key.hash = settled_[next].key.hash;
       if (settled_[next].key != key) break;
       most = std::max(most, settled_[next].count);
+      most_raised = std::max(most_raised, settled_[next].raised);
     }
+    calls.raised += most_raised;
     if (most != kUncounted) {
       calls.calls += most;
     } else if (last == nullptr || last->form != key.form || last->trace != key.trace) {
@@ -193,7 +209,8 @@ Status Ledger::write(store::Writer& writer) const {
   for (std::uint32_t i = 0; i < trace_ids.size(); ++i) {
     if (const auto found = traces.find(uid_of(i)); found != traces.end()) trace_ids[i] = found->second;
   }
-  for (const auto& [key, extra, count] : settled_) {  // in the order of forms: the table is written from left to right
+  // In the order of forms: the table is written from left to right.
+  for (const auto& [key, extra, count, raised] : settled_) {
     rows.push_back({{key.form},
                     sources[key.source],
                     machines[key.machine],
@@ -201,9 +218,13 @@ Status Ledger::write(store::Writer& writer) const {
                     sweeps_.texts()[key.sweep],
                     hashes_.texts()[key.hash],
                     count,
-                    extras_.texts()[extra]});
+                    extras_.texts()[extra],
+                    raised});
   }
-  return writer.add_occurrences(rows);
+  OPWRIGHT_TRY(writer.add_occurrences(rows));
+  std::vector<store::RaisedExample> examples;
+  for (const auto& [form, error] : errors_) examples.push_back({{form}, error});
+  return writer.add_examples(examples);
 }
 
 }  // namespace opwright::cli

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +17,10 @@
 #include "store/writer.h"
 
 namespace opwright::cli {
+
+inline constexpr std::size_t kLongestError = 2048;  // bytes of an error text that are kept
+// An error text of at most that length; one that is cut says how long it was.
+std::string cut_error(std::string_view text);
 
 class Ledger {
  public:
@@ -34,6 +39,7 @@ class Ledger {
   struct Calls {
     std::int64_t calls = 0;      // a form whose trace does not count stands for one call a trace
     std::int64_t uncounted = 0;  // how many stand so
+    std::int64_t raised = 0;     // how many of the calls raised
   };
   Calls calls() const;
 
@@ -47,6 +53,7 @@ class Ledger {
     Key key;
     std::uint32_t extra;  // number of the text; 0 is none
     std::int64_t count;
+    std::int64_t raised;  // at most `count`
   };
   // One entry a sighting, joined when there are many: sorting beats a table, as most inputs come in order.
   using Entries = std::vector<Entry>;
@@ -72,13 +79,16 @@ class Ledger {
   std::vector<std::string> listed_traces_;                // uids of sightings since the last end of a trace
   std::uint32_t anonymous_ = 0;                           // the stand-in at hand
   std::unordered_map<std::uint32_t, std::string> ended_;  // stand-in -> uid
-  // Sorts and joins entries of one key: their counts are added, or the larger one stays.
+  // Sorts and joins entries of one key: their counts are added, or the larger ones stay.
   void join(Entries& entries, bool add_counts) const;
   void adopt_sweeps();
 
   Entries current_;         // of the input at hand
   std::size_t joined_ = 0;  // size of current_ after it was joined last
   Entries settled_;
+  // What calls of a form raised: one example. Not by occurrence, so that memory does not grow with texts that differ
+  // from call to call.
+  std::map<std::int64_t, std::string> errors_;
 };
 
 }  // namespace opwright::cli

@@ -20,6 +20,7 @@ Result<std::vector<store::OperationRow>> selected_operations(store::Reader& read
     ++row.configurations;
     row.calls += selected.calls;
     row.uncounted += selected.uncounted;
+    row.raised += selected.raised;
     for (std::string& source : selected.sources()) sources[row.name].insert(std::move(source));
     return {};
   }));
@@ -42,7 +43,13 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   } else {
     OPWRIGHT_TRY_ASSIGN(rows, selected_operations(reader, selector));
   }
-  Table table{{{"operation"}, {"configurations", true}, {"calls", true}, {"sources", true}, {"uncounted", true, false}},
+  const bool raised = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.raised > 0; });
+  Table table{{{"operation"},
+               {"configurations", true},
+               {"calls", true},
+               {"sources", true},
+               {"uncounted", true, false},
+               {"raised", true, raised}},
               {}};
   bool uncounted = false;
   for (const store::OperationRow& row : rows) {
@@ -54,7 +61,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
          Cell(people ? grouped(row.configurations) : std::to_string(row.configurations),
               std::to_string(row.configurations)),
          Cell(env.format == OutputFormat::kTable ? calls : std::to_string(row.calls), std::to_string(row.calls)),
-         row.sources, row.uncounted});
+         row.sources, row.uncounted,
+         Cell(!people          ? std::to_string(row.raised)
+              : row.raised > 0 ? grouped(row.raised)
+                               : "",
+              std::to_string(row.raised))});
   }
   if (rows.empty() && env.format == OutputFormat::kTable) {
     env.out << "no configuration matches\n";

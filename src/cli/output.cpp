@@ -15,20 +15,6 @@ std::size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string cut(std::string_view text, std::size_t width) {
-  if (width_of(text) <= width) return std::string(text);
-  std::string out;
-  std::size_t used = 0;
-  for (std::size_t i = 0; i < text.size() && used + 1 < width;) {
-    std::size_t next = i + 1;
-    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
-    out += text.substr(i, next - i);
-    i = next;
-    ++used;
-  }
-  return out + "…";
-}
-
 std::string cell_json(const Cell& cell) { return cell.json.empty() ? json_string(cell.text) : cell.json; }
 
 std::string row_json(const Table& table, const std::vector<Cell>& row) {
@@ -49,19 +35,33 @@ void print_table(const Table& table, CommandEnv& env) {
   const auto line = [&](const auto& text_of) {
     std::string out;
     for (std::size_t k = 0; k < shown.size(); ++k) {
-      const std::string text = cut(text_of(shown[k]), widths[k]);
+      const std::string text = cut_text(text_of(shown[k]), widths[k]);
       const std::string pad(widths[k] - std::min(widths[k], width_of(text)), ' ');
       if (k > 0) out += "  ";
       out += table.columns[shown[k]].right ? pad + text : text + pad;
     }
     out.erase(out.find_last_not_of(' ') + 1);
-    env.out << (env.out_is_terminal ? cut(out, static_cast<std::size_t>(env.width)) : out) << '\n';
+    env.out << (env.out_is_terminal ? cut_text(out, static_cast<std::size_t>(env.width)) : out) << '\n';
   };
   line([&](std::size_t i) { return table.columns[i].name; });
   for (const auto& row : table.rows) line([&](std::size_t i) { return row[i].text; });
 }
 
 }  // namespace
+
+std::string cut_text(std::string_view text, std::size_t width) {
+  if (width_of(text) <= width) return std::string(text);
+  std::string out;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < text.size() && used + 1 < width;) {
+    std::size_t next = i + 1;
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
+    out += text.substr(i, next - i);
+    i = next;
+    ++used;
+  }
+  return out + "…";
+}
 
 std::string json_string(std::string_view text) {
   std::string out;

@@ -57,6 +57,8 @@ void print(const Table& table, CommandEnv& env);
 void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields,
                   std::string_view human, CommandEnv& env);
 
+// At most `width` columns of a terminal, with … where it was cut.
+std::string cut_text(std::string_view text, std::size_t width);
 std::string csv_cell(std::string_view text);
 // 1 -> "1 file", 2 -> "2 files"; `many` for words with another plural
 std::string plural(std::int64_t count, std::string_view one, std::string_view many = "");

@@ -52,6 +52,12 @@ std::vector<std::string> Selected::sources() const {
   return names;
 }
 
+std::string_view Selected::error() const {
+  std::string_view example;  // the largest, so that it does not depend on who was imported first
+  for (const store::FormRow& form : forms) example = std::max<std::string_view>(example, form.error);
+  return example;
+}
+
 std::string identity_of_this_build() {
   return fmt::format("keys {}, terms {}", normalize::kKeyVersion, select::kTermVersion);
 }
@@ -83,8 +89,10 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
   format::LiftNotes notes;
   const bool provenance = select::needs_provenance(selector);
   std::vector<std::string_view> models, machines;
-  std::map<std::tuple<std::int64_t, std::string_view, std::string_view, std::string_view, std::string_view>,
-           std::int64_t>
+  struct Most {
+    std::int64_t count = kUncounted, raised = 0;
+  };
+  std::map<std::tuple<std::int64_t, std::string_view, std::string_view, std::string_view, std::string_view>, Most>
       counts;
   std::set<std::pair<std::int64_t, std::string_view>> uncounted;  // form and trace: each stands for one call
   for (const ConfigId id : ids) {
@@ -94,7 +102,7 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
     if (selected.forms.empty()) return fail(ErrorCode::kBadInput, "a configuration has no form; the store is damaged");
     const store::FormRow& form = selected.forms.front();
     OPWRIGHT_TRY_ASSIGN(selected.config, normalizer.normalize(form.kind, form.op, form.text, notes));
-    if (!provenance && !select::matches(selector, {selected.config, {}, {}, 0})) continue;
+    if (!provenance && !select::matches(selector, {selected.config})) continue;
     OPWRIGHT_TRY_ASSIGN(selected.occurrences, reader.occurrences(selected.forms));
     models.clear();
     machines.clear();
@@ -102,24 +110,25 @@ Status for_each_selected(store::Reader& reader, const select::Selector& selector
     counts.clear();
     for (const store::OccurrenceRow& row : selected.occurrences) {
       // Copies of one trace that differ in hashes only stand side by side and count once.
-      auto& most =
-          counts
-              .try_emplace({row.form.value, row.source, row.machine, row.trace_uid, row.sweep_source_hash}, kUncounted)
-              .first->second;
-      most = std::max(most, row.count);
+      Most& most = counts[{row.form.value, row.source, row.machine, row.trace_uid, row.sweep_source_hash}];
+      most.count = std::max(most.count, row.count);
+      most.raised = std::max(most.raised, row.raised);
       if (!provenance) continue;
       models.insert(models.end(), {row.model, row.source, row.hf_model});
       append_machine_names(row.machine_label, machines);
     }
-    for (const auto& [call, count] : counts) {
-      if (count == kUncounted)
+    for (const auto& [call, most] : counts) {
+      if (most.count == kUncounted)
         uncounted.emplace(std::get<0>(call), std::get<3>(call));
       else
-        selected.calls += count;
+        selected.calls += most.count;
+      selected.raised += most.raised;
     }
     selected.uncounted = static_cast<std::int64_t>(uncounted.size());
     selected.calls += selected.uncounted;
-    if (provenance && !select::matches(selector, {selected.config, models, machines, selected.calls})) continue;
+    if (provenance && !select::matches(selector, {selected.config, models, machines, selected.calls, selected.raised,
+                                                  selected.error()}))
+      continue;
     OPWRIGHT_TRY(use(std::move(selected)));
   }
   return {};

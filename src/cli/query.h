@@ -17,12 +17,15 @@ struct Selected {
   OpConfig config;
   std::int64_t calls = 0;
   std::int64_t uncounted = 0;  // forms of traces that do not count; each stands for one call a trace
+  std::int64_t raised = 0;     // how many of the calls raised
   std::vector<store::FormRow> forms;
   std::vector<store::OccurrenceRow> occurrences;
 
   std::vector<std::string> models() const;  // sorted, unique; without "unknown" when anything is known
   std::vector<std::string> machines() const;
   std::vector<std::string> sources() const;
+  std::string_view error() const;  // one example of what was raised; "" none
+  bool only_raised() const { return raised > 0 && raised >= calls; }
 };
 
 // The versions of keys and index terms that this build writes and asks by.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include "base/near_names.h"
@@ -51,8 +52,22 @@ Result<std::vector<std::string>> resolve(store::Reader& reader, const std::strin
 }
 
 std::string calls_text(const Selected& selected) {
-  return fmt::format("{}{} call{}", selected.uncounted > 0 ? "≥" : "", grouped(selected.calls),
-                     selected.calls == 1 ? "" : "s");
+  return fmt::format("{}{} call{}{}", selected.uncounted > 0 ? "≥" : "", grouped(selected.calls),
+                     selected.calls == 1 ? "" : "s",
+                     selected.raised > 0 ? fmt::format(", {} raised", grouped(selected.raised)) : "");
+}
+
+// What was raised, in one line; the other formats have all of it.
+std::string error_line(std::string_view error, std::size_t room) {
+  std::string line = "raised: ";
+  for (const char c : error) {
+    const bool blank = c == ' ' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (!blank)
+      line += c;
+    else if (line.back() != ' ')
+      line += ' ';
+  }
+  return cut_text(line, room);
 }
 
 std::string joined(const std::vector<std::string>& names, std::size_t most) {
@@ -102,6 +117,23 @@ void print_wrapped(std::string_view line, std::size_t room, CommandEnv& env) {
   env.out << "    " << line << '\n';
 }
 
+// Where it was seen; one trace in two formats is one line.
+void print_sources(const Selected& selected, CommandEnv& env) {
+  std::vector<std::string> lines;
+  std::map<std::string, std::int64_t> raised;  // of a line
+  for (const store::OccurrenceRow& row : selected.occurrences) {
+    std::string line = fmt::format("      {} on {}, trace {}", row.source.empty() ? "unknown source" : row.source,
+                                   row.machine_label, row.trace_uid);
+    const auto [known, added] = raised.try_emplace(line, row.raised);
+    known->second = std::max(known->second, row.raised);
+    if (added) lines.push_back(std::move(line));
+  }
+  for (const std::string& line : lines) {
+    const std::int64_t count = raised[line];
+    env.out << line << (count > 0 ? fmt::format(", {} raised", grouped(count)) : "") << '\n';
+  }
+}
+
 void print_operation(const std::string& op, const std::vector<const Selected*>& all, std::size_t limit, bool sources,
                      CommandEnv& env) {
   std::set<std::string> models;
@@ -126,14 +158,9 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
     else
       env.out << first << "     " << tail << '\n';
     for (std::size_t i = 1; i < lines.size(); ++i) print_wrapped(lines[i], room, env);
+    if (!selected->error().empty()) env.out << "    " << error_line(selected->error(), room - 4) << '\n';
     if (sources) {
-      std::set<std::string> lines_seen;  // one trace in two formats is one line
-      for (const store::OccurrenceRow& row : selected->occurrences) {
-        const std::string line =
-            fmt::format("      {} on {}, trace {}\n", row.source.empty() ? "unknown source" : row.source,
-                        row.machine_label, row.trace_uid);
-        if (lines_seen.insert(line).second) env.out << line;
-      }
+      print_sources(*selected, env);
       env.out << fmt::format("      key {}\n", to_hex(selected->config.key));
     }
   }
@@ -178,7 +205,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                {"machines"},
                {"sources"},
                {"arguments"},
-               {"text"}},
+               {"text"},
+               {"raised", true},
+               {"error"}},
               {}};
   std::size_t shown = 0;
   for (const Selected& selected : all) {
@@ -190,7 +219,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     table.rows.push_back({selected.config.op, to_hex(selected.config.key), name_of(selected.config.convention),
                           selected.calls, selected.uncounted, list(selected.models()), list(selected.machines()),
                           list(selected.sources()), Cell(arguments, arguments),
-                          normalize::canonical_text(selected.config)});
+                          normalize::canonical_text(selected.config), selected.raised, selected.error()});
   }
   print(table, env);
   return kExitOk;

@@ -17,12 +17,16 @@ using Counts = std::map<std::string, std::int64_t>;
 // How often each name of tensors occurs, over distinct configurations.
 struct Distribution {
   std::int64_t configurations = 0, calls = 0, uncounted = 0, tensors = 0;
+  std::int64_t raised = 0, raised_configurations = 0, only_raised = 0;
   Counts operations, models, machines, dtypes, layouts, memories, ranks, conventions;
 
   void add(const Selected& selected) {
     ++configurations;
     calls += selected.calls;
     uncounted += selected.uncounted;
+    raised += selected.raised;
+    raised_configurations += selected.raised > 0 ? 1 : 0;
+    only_raised += selected.only_raised() ? 1 : 0;
     ++operations[selected.config.op];
     ++conventions[std::string(name_of(selected.config.convention))];
     for (const std::string& model : selected.models()) ++models[model];
@@ -77,7 +81,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("sources", totals.sources)
       .add("traces", totals.traces)
       .add("store_bytes", totals.bytes)
-      .add("schema", static_cast<std::int64_t>(totals.schema))
+      .add("schema", totals.schema)
       .add_raw("per_operation", counts_json(all.operations))
       .add_raw("models", counts_json(all.models))
       .add_raw("machines", counts_json(all.machines))
@@ -85,11 +89,18 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("layouts", counts_json(all.layouts))
       .add_raw("memory", counts_json(all.memories))
       .add_raw("ranks", counts_json(all.ranks))
-      .add_raw("conventions", counts_json(all.conventions));
+      .add_raw("conventions", counts_json(all.conventions))
+      .add("raised", all.raised)
+      .add("raised_configurations", all.raised_configurations)
+      .add("only_raised", all.only_raised);
   std::string human =
       fmt::format("{} of {}, {}{}, {}\n", plural(all.configurations, "configuration"),
                   plural(static_cast<std::int64_t>(all.operations.size()), "operation"), all.uncounted > 0 ? "≥" : "",
                   plural(all.calls, "call"), plural(all.tensors, "tensor"));
+  if (all.raised > 0) {
+    human += fmt::format("raised: {} of {}; {} raised every time\n", plural(all.raised, "call"),
+                         plural(all.raised_configurations, "configuration"), grouped(all.only_raised));
+  }
   human +=
       fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"),
                   plural(totals.traces, "trace"), size_text(totals.bytes), env.store);
@@ -110,7 +121,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"forms", std::to_string(totals.forms)},
                 {"sources", std::to_string(totals.sources)},
                 {"traces", std::to_string(totals.traces)},
-                {"store_bytes", std::to_string(totals.bytes)}},
+                {"store_bytes", std::to_string(totals.bytes)},
+                {"raised", std::to_string(all.raised)}},
                human, env);
   return kExitOk;
 }

@@ -47,7 +47,8 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
         if (row.form != form.id) continue;
         observed.config_hash = row.config_hash;
         observed.sweep_source_hash = row.sweep_source_hash;
-        observed.sightings.assign(1, {row.source, row.machine, row.trace_uid, row.extra, row.count});
+        observed.sightings.assign(1, {row.source, row.machine, row.trace_uid, row.extra, row.count, row.raised,
+                                      row.raised > 0 ? std::string_view(form.error) : std::string_view()});
         OPWRIGHT_TRY(sink.observe(observed));
       }
     }

@@ -13,7 +13,8 @@ class TestSink final : public TraceSink {
  public:
   struct Seen {
     std::string source, machine, trace_uid, extra;
-    std::int64_t count = kUncounted;
+    std::int64_t count = kUncounted, raised = 0;
+    std::string error;
   };
   struct Call {
     FormKind kind = FormKind::kEra2;
@@ -38,8 +39,8 @@ class TestSink final : public TraceSink {
               o.offset,
               {}};
     for (const Sighting& s : o.sightings)
-      call.sightings.push_back(
-          {std::string(s.source), std::string(s.machine), std::string(s.trace_uid), std::string(s.extra), s.count});
+      call.sightings.push_back({std::string(s.source), std::string(s.machine), std::string(s.trace_uid),
+                                std::string(s.extra), s.count, s.raised, std::string(s.error)});
     calls.push_back(std::move(call));
     return {};
   }

@@ -16,6 +16,7 @@ struct Loss {
   std::string_view path;
   std::size_t offset = 0;
   std::string example;
+  std::size_t count = 1;  // how many of them this one stands for
 };
 
 class TraceSink {

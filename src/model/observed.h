@@ -30,6 +30,8 @@ struct Sighting {
   std::string_view trace_uid;  // "" when the trace has none: the importer then uses the content's digest
   std::string_view extra;      // other fields of the execution as minified JSON object; "" none
   std::int64_t count = kUncounted;
+  std::int64_t raised = 0;  // how many of `count` raised
+  std::string_view error;   // one example: "RuntimeError: …"; "" none
 };
 
 struct Observed {

@@ -262,6 +262,10 @@ bool holds(const Subject& subject, const Predicate& predicate, Relation relation
       return holds_for_texts(subject.machines, relation, *operand);
     case Field::kCalls:
       return holds_for_number(subject.calls, relation, *operand);
+    case Field::kRaised:
+      return holds_for_number(subject.raised, relation, *operand);
+    case Field::kError:
+      return !subject.error.empty() && holds_for_texts({&subject.error, 1}, relation, *operand);
     default:
       return holds_for_tensors(subject.config, predicate, relation, operand);
   }

@@ -16,6 +16,8 @@ struct Subject {
   std::span<const std::string_view> models = {};    // short model names and full source texts of its sightings
   std::span<const std::string_view> machines = {};  // every text a machine is known by: "Wormhole n300 x1", "n300"
   std::int64_t calls = 0;
+  std::int64_t raised = 0;      // how many of the calls raised
+  std::string_view error = {};  // one example; "" none
 };
 
 bool matches(const Selector& selector, const Subject& subject);

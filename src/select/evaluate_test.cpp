@@ -9,14 +9,14 @@
 namespace opwright::select {
 namespace {
 
-// Asked about test_subjects.h's matmul, seen in two models on one machine.
+// Asked about test_subjects.h's matmul, seen in two models on one machine; two of its 45 calls raised.
 bool holds(std::string_view text, const OpConfig& config = matmul_config()) {
   static constexpr std::array<std::string_view, 2> kModels{"Llama-3.2-1B",
                                                            "models/demos/llama/demo.py::test_demo[batch 1]"};
   static constexpr std::array<std::string_view, 2> kMachines{"Wormhole n300 x1", "n300"};
   const auto selector = parse_selector(text);
   EXPECT_TRUE(selector) << selector.error().message;
-  return selector && matches(*selector, Subject{config, kModels, kMachines, 45});
+  return selector && matches(*selector, Subject{config, kModels, kMachines, 45, 2, "RuntimeError: TT_FATAL @ a.cpp"});
 }
 
 #define EXPECT_HOLDS(...)                                                                    \
@@ -140,6 +140,16 @@ TEST(Evaluate, AndOrNot) {
   EXPECT_HOLDS("op=matmul and rank=4", "op=add or rank=4", "not op=add", "not (op=add and rank=4)",
                "op=add and rank=9 or sharded");
   EXPECT_NOT("op=matmul and rank=3", "op=add or rank=3", "not op=matmul", "op=add and (rank=9 or sharded)");
+}
+
+TEST(Evaluate, CallsThatRaised) {
+  EXPECT_HOLDS("raised=2", "raised>0", "raised!=0", "raised in (1, 2)", "error~tt_fatal", "error~'runtimeerror: tt'",
+               "error='RUNTIMEERROR: tt_fatal @ a.cpp'", "error!=x", "not error~x");
+  EXPECT_NOT("raised=0", "raised>2", "error~ValueError", "error=RuntimeError", "error=\"\"");
+  const OpConfig config = matmul_config();
+  const auto of_none = [&](std::string_view text) { return matches(*parse_selector(text), Subject{config}); };
+  EXPECT_TRUE(of_none("raised=0 and error!=x and not error~e"));  // what is not told matches nothing
+  EXPECT_FALSE(of_none("raised>0 or error~e or error=\"\""));
 }
 
 }  // namespace

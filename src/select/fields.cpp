@@ -42,6 +42,8 @@ constexpr std::array kFields{
     FieldInfo{Field::kMachine, FieldType::kText, false, "machine", "machine~n300",
               "a machine the configuration was seen on"},
     FieldInfo{Field::kCalls, FieldType::kWhole, false, "calls", "calls>100", "how often the configuration was called"},
+    FieldInfo{Field::kRaised, FieldType::kWhole, false, "raised", "raised=0", "how many of these calls raised"},
+    FieldInfo{Field::kError, FieldType::kText, false, "error", "error~TT_FATAL", "an example of what they raised"},
 };
 
 template <class E, Spelled<E> (*Parse)(std::string_view)>

@@ -147,7 +147,7 @@ std::string to_text(const ShapePattern& pattern) {
 bool needs_provenance(const Selector& selector) {
   if (selector.kind == Selector::Kind::kPredicate) {
     const Field field = selector.predicate.field;
-    return field == Field::kModel || field == Field::kMachine || field == Field::kCalls;
+    return field >= Field::kModel && field <= Field::kError;
   }
   return std::any_of(selector.parts.begin(), selector.parts.end(), needs_provenance);
 }

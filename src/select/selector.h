@@ -28,10 +28,12 @@ enum class Field : std::uint8_t {
   kKey,
   kTensors,
   kArgument,
-  // of its provenance
+  // of its provenance, from kModel to kError
   kModel,
   kMachine,
   kCalls,
+  kRaised,
+  kError,
   // of its tensors (and, from kMemory on, of memory configs that are arguments)
   kDtype,
   kLayout,
@@ -126,7 +128,7 @@ std::string to_text(const Selector& selector);
 std::string to_text(const Predicate& predicate);
 std::string to_text(const ShapePattern& pattern);
 
-// True when the answer depends on where a configuration was seen: model, machine or calls occur.
+// True when the answer depends on how a configuration was seen: model, machine, calls, raised or error occur.
 bool needs_provenance(const Selector& selector);
 
 }  // namespace opwright::select

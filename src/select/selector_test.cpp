@@ -87,7 +87,7 @@ TEST(Selector, ErrorsNameTheColumnAndTheWayOut) {
   EXPECT_EQ(error_of("wombat=1"),
             "selector, column 1: unknown field 'wombat'; fields are op, dtype, layout, storage, shape, rank, dim, "
             "volume, memory, "
-            "buffer, sharded, shard, orientation, arg, tensors, convention, key, model, machine, calls");
+            "buffer, sharded, shard, orientation, arg, tensors, convention, key, model, machine, calls, raised, error");
   EXPECT_EQ(error_of("in0.op=add"), "selector, column 5: 'op' is no field of a tensor; write it without 'in0.'");
   EXPECT_EQ(error_of("in0.dtyp=add"), "selector, column 5: unknown field 'dtyp'; did you mean 'dtype'?");
   EXPECT_EQ(error_of("in0"), "selector, column 4: 'in0' wants a field of that tensor, such as in0.dtype=BFLOAT16");
@@ -302,7 +302,8 @@ TEST(Selector, TheDocumentationIsTrue) {
 #endif
 
 TEST(Selector, OnlyModelMachineAndCallsNeedProvenance) {
-  for (const std::string_view text : {"model=llama", "op=add and (rank=4 or not machine~n300)", "calls>100"}) {
+  for (const std::string_view text :
+       {"model=llama", "op=add and (rank=4 or not machine~n300)", "calls>100", "raised=0", "sharded and error~fatal"}) {
     EXPECT_TRUE(needs_provenance(*parse_selector(text))) << text;
   }
   for (const std::string_view text : {"", "op=add and not (rank=4 or arg.model=llama)", "key=12"}) {

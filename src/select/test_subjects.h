@@ -86,9 +86,9 @@ class RandomConfigs {
   static constexpr std::array<std::string_view, 5> kArguments{"dim", "dtype", "memory_config", "Scale", "arg3"};
 
   Shape shape() {
-    static constexpr std::array<std::int64_t, 6> sizes{0, 1, 2, 32, 64, 1024};
+    static constexpr std::array<std::int64_t, 6> kSizes{0, 1, 2, 32, 64, 1024};
     Shape shape(below(5));
-    for (std::int64_t& size : shape) size = pick(sizes);
+    for (std::int64_t& size : shape) size = pick(kSizes);
     return shape;
   }
 
@@ -191,7 +191,7 @@ class RandomSelectors {
   }
 
   template <class Make>
-  std::string compared(std::string field, bool order, bool contains, Make value) {
+  std::string compared(const std::string& field, bool order, bool contains, const Make& value) {
     if (random_.chance(20)) {
       std::string list = field + (random_.chance(30) ? " not in (" : " in (") + value(false);
       for (std::size_t i = random_.below(3); i > 0; --i) list += (random_.chance(50) ? "," : " , ") + value(false);
@@ -217,7 +217,7 @@ class RandomSelectors {
 
   std::string predicate() {
     using Texts = std::vector<std::string>;
-    const auto one_of = [this](Texts texts) { return [this, texts](bool) { return random_.pick(texts); }; };
+    const auto one_of = [this](const Texts& texts) { return [this, texts](bool) { return random_.pick(texts); }; };
     const std::string in = random_.chance(30) ? "in" + std::to_string(random_.below(3)) + "." : "";
     switch (random_.below(17)) {
       case 0:
@@ -250,18 +250,19 @@ class RandomSelectors {
       case 12:
         return compared(in + "volume", true, false, [this](bool b) { return number(b); });
       case 13:
-        return compared(random_.pick(Texts{"calls", "tensors"}), true, false, [this](bool b) { return number(b); });
+        return compared(random_.pick(Texts{"calls", "tensors", "raised"}), true, false,
+                        [this](bool b) { return number(b); });
       case 14:
-        return compared(random_.pick(Texts{"model", "machine"}), false, true,
+        return compared(random_.pick(Texts{"model", "machine", "error"}), false, true,
                         one_of({"llama", "\"a b\"", "x/y.py::test-1", "'q\\'\"\\\\'"}));
       case 15:
         return compared(random_.pick(Texts{"key", "KEY"}), false, false, one_of({"00", "01", "0203", "0"}));
       default:
         break;
     }
-    const std::string path = "arg." +
-                             random_.pick(Texts{"dim", "DTYPE", "memory_config", "scale", "3", "\"arg3\"", "absent"}) +
-                             random_.pick(Texts{"", "", "", ".dim", ".0", ".\"dim\"", ".0.0"});
+    std::string path = "arg." +
+                       random_.pick(Texts{"dim", "DTYPE", "memory_config", "scale", "3", "\"arg3\"", "absent"}) +
+                       random_.pick(Texts{"", "", "", ".dim", ".0", ".\"dim\"", ".0.0"});
     if (random_.chance(20)) return path;
     return compared(path, true, true, [this](bool text_only) {
       if (text_only) return number(true);

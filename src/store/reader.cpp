@@ -26,16 +26,18 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::str
                     path));
   }
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
-  OPWRIGHT_TRY(check_version(database));
-  if (!identity.empty()) OPWRIGHT_TRY(check_identity(database, identity));
   Reader reader(std::move(database));
   Database& db = reader.database_;
-  OPWRIGHT_TRY(db.execute("PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456; BEGIN"));
-  OPWRIGHT_TRY_ASSIGN(reader.find_forms_, db.prepare("SELECT id, kind, op, pack_id, slot FROM form"
+  OPWRIGHT_TRY(
+      db.execute("PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456; PRAGMA temp_store = MEMORY; BEGIN"));
+  OPWRIGHT_TRY(check_version(db));
+  if (!identity.empty()) OPWRIGHT_TRY(check_identity(db, identity));
+  OPWRIGHT_TRY(read_as_current(db));
+  OPWRIGHT_TRY_ASSIGN(reader.find_forms_, db.prepare("SELECT id, kind, op, pack_id, slot, error FROM form"
                                                      " WHERE configuration_id = ? ORDER BY fingerprint"));
   OPWRIGHT_TRY_ASSIGN(reader.find_occurrences_,
-                      db.prepare("SELECT source_id, machine_id, trace_id, count, extra, sweep_source_hash, config_hash "
-                                 "FROM occurrence WHERE form_id = ?"));
+                      db.prepare("SELECT source_id, machine_id, trace_id, count, extra, sweep_source_hash, config_hash,"
+                                 " raised FROM occurrence WHERE form_id = ?"));
   OPWRIGHT_TRY(reader.load_names());
   OPWRIGHT_TRY_ASSIGN(reader.find_posting_,
                       db.prepare("SELECT first, steps FROM posting WHERE term = ? ORDER BY first"));
@@ -60,8 +62,9 @@ Result<Totals> Reader::totals() {
               statement.integer(4),
               statement.integer(5),
               0,
-              kSchemaVersion};
+              0};
   }
+  OPWRIGHT_TRY_ASSIGN(totals.schema, database_.query_integer("PRAGMA user_version"));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t pages, database_.query_integer("PRAGMA page_count"));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t page, database_.query_integer("PRAGMA page_size"));
   totals.bytes = pages * page;
@@ -99,18 +102,18 @@ Status Reader::check() {
 Result<std::vector<OperationRow>> Reader::operations() {
   OPWRIGHT_TRY_ASSIGN(
       Statement statement,
-      database_.prepare(
-          "SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0),"
-          " count(DISTINCT iif(x.count IS NULL, x.form_id || ':' || x.trace_id, NULL)),"
-          " count(DISTINCT nullif(x.source_id, 0)) FROM operation o JOIN configuration c ON c.operation_id = o.id"
-          " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN counted x ON x.form_id = f.id"
-          " GROUP BY o.id ORDER BY 2 DESC, 1"));
+      database_.prepare("SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0),"
+                        " count(DISTINCT iif(x.count IS NULL, x.form_id || ':' || x.trace_id, NULL)),"
+                        " count(DISTINCT nullif(x.source_id, 0)), coalesce(sum(x.raised), 0)"
+                        " FROM operation o JOIN configuration c ON c.operation_id = o.id"
+                        " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN counted x ON x.form_id = f.id"
+                        " GROUP BY o.id ORDER BY 2 DESC, 1"));
   std::vector<OperationRow> rows;
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
     if (!row) return rows;
     rows.push_back({std::string(statement.text(0)), statement.integer(1), statement.integer(2) + statement.integer(3),
-                    statement.integer(3), statement.integer(4)});
+                    statement.integer(3), statement.integer(4), statement.integer(5)});
   }
 }
 
@@ -214,6 +217,7 @@ Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
       return fail(ErrorCode::kBadInput, fmt::format("{}: form {} points outside its pack; the store is damaged",
                                                     database_.path(), row.id.value));
     row.text = pack->text(slot);
+    row.error = find_forms_.text(5);
     rows.push_back(std::move(row));
   }
 }
@@ -262,6 +266,7 @@ Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow
       row.extra = s.text(4);
       row.sweep_source_hash = s.text(5);
       row.config_hash = s.text(6);
+      row.raised = s.integer(7);
       rows.push_back(std::move(row));
     }
     std::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),

@@ -24,6 +24,7 @@ struct OperationRow {
   std::int64_t calls = 0;      // a form whose trace does not count calls stands for one call a trace
   std::int64_t uncounted = 0;  // how many of the calls stand so
   std::int64_t sources = 0;
+  std::int64_t raised = 0;  // how many of the calls raised
 };
 
 struct FormRow {
@@ -32,6 +33,7 @@ struct FormRow {
   FormKind kind = FormKind::kEra2;
   std::string op;
   std::string text;
+  std::string error;  // one example of what its calls raised; "" none
 };
 
 struct OccurrenceRow {
@@ -42,6 +44,7 @@ struct OccurrenceRow {
   std::string sweep_source_hash, config_hash;  // "" none
   std::string extra;
   std::int64_t count = kUncounted;
+  std::int64_t raised = 0;  // how many of `count` raised
 };
 
 struct TraceRow {
@@ -50,7 +53,7 @@ struct TraceRow {
 
 struct Totals {
   std::int64_t operations = 0, configurations = 0, forms = 0, sources = 0, machines = 0, traces = 0, bytes = 0;
-  int schema = 0;
+  std::int64_t schema = 0;  // of the file; an older one is read as if it were ours
 };
 
 class Reader {

@@ -24,12 +24,13 @@ class StoreReader : public ::testing::Test {
     const TraceId trace = *writer.trace("u1", "master", "{}"), other = *writer.trace("u2", "master", "{}");
     const SourceId s = *writer.source({"s.py", "s.py", "hf/m", "m"}), t = *writer.source({"t.py", "t.py", "", "t"});
     const MachineId machine = *writer.machine("{}", "M x1");
-    EXPECT_TRUE(writer.add_occurrences({{{1}, t, machine, trace, "", "h1", 5, "{\"k\": 1}"},
+    EXPECT_TRUE(writer.add_occurrences({{{1}, t, machine, trace, "", "h1", 5, "{\"k\": 1}", 3},
                                         {{1}, t, machine, trace, "", "h2", 5, ""},  // a copy with another hash
-                                        {{1}, s, {0}, other, "sw", "", 2, ""},
+                                        {{1}, s, {0}, other, "sw", "", 2, "", 1},
                                         {{2}, s, machine, trace, "", "", kUncounted, ""},
                                         {{2}, t, machine, trace, "", "", kUncounted, ""},
                                         {{3}, {0}, {0}, trace, "", "", 1, ""}}));
+    EXPECT_TRUE(writer.add_examples({{{1}, "E: text"}}));
     EXPECT_TRUE(writer.commit());
   }
 
@@ -65,8 +66,10 @@ TEST_F(StoreReader, OperationsCountCallsOnce) {
   EXPECT_EQ(rows[0].calls, 5 + 2 + 1);  // the copy adds nothing; what is not counted stands for one call a trace
   EXPECT_EQ(rows[0].uncounted, 1);
   EXPECT_EQ(rows[0].sources, 2);
+  EXPECT_EQ(rows[0].raised, 3 + 1);  // once, though the copy does not say it
   EXPECT_EQ(rows[1].name, "ttnn.matmul");
   EXPECT_EQ(rows[1].calls, 1);
+  EXPECT_EQ(rows[1].raised, 0);
   EXPECT_EQ(rows[1].sources, 0);  // not known is no source
   EXPECT_EQ(*open_reader(path_).operation_names(), (std::vector<std::string>{"ttnn.add", "ttnn.matmul"}));
 }
@@ -108,6 +111,8 @@ TEST_F(StoreReader, FormsAreKeptToTheLetterInTheOrderOfTheirFingerprints) {
   EXPECT_EQ(era1.text, "[]");
   EXPECT_EQ(era1.op, "ttnn::add");
   EXPECT_EQ(era1.id.value, 4);
+  EXPECT_EQ(era2.error, "E: text");
+  EXPECT_EQ(era1.error, "");
   EXPECT_TRUE(reader.forms(ConfigId{99})->empty());
 }
 
@@ -122,11 +127,13 @@ TEST_F(StoreReader, OccurrencesAreSortedByWhatTheySay) {
   EXPECT_EQ(rows[0].trace_uid, "u2");
   EXPECT_EQ(rows[0].sweep_source_hash, "sw");
   EXPECT_EQ(rows[0].count, 2);
+  EXPECT_EQ(rows[0].raised, 1);
   EXPECT_EQ(rows[1].source, "t.py");
   EXPECT_EQ(rows[1].machine_label, "M x1");
   EXPECT_EQ((std::vector<std::string>{rows[1].config_hash, rows[2].config_hash}),
             (std::vector<std::string>{"h1", "h2"}));
   EXPECT_EQ(rows[1].extra, "{\"k\": 1}");
+  EXPECT_EQ((std::vector<std::int64_t>{rows[1].raised, rows[2].raised}), (std::vector<std::int64_t>{3, 0}));
   EXPECT_EQ(reader.occurrences(*reader.forms(ConfigId{2}))->front().count, kUncounted);
 }
 

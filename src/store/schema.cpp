@@ -80,6 +80,22 @@ CREATE TABLE posting (                               -- inverted index: narrows 
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO source VALUES (0, '', '', NULL, 'unknown');
 INSERT INTO machine VALUES (0, '', 'unknown');
+)sql",
+                                                              R"sql(
+ALTER TABLE occurrence ADD COLUMN raised INTEGER NOT NULL DEFAULT 0;  -- how many of its calls raised
+ALTER TABLE form ADD COLUMN error TEXT;              -- one example of what its calls raised; NULL: none, or not told
+DROP VIEW counted;
+CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
+  SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
+  FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
+)sql"};
+
+// For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
+// adds an entry and extends the others.
+constexpr std::array<const char*, kSchemaVersion - 1> kReadAsCurrent{R"sql(
+CREATE TEMP VIEW occurrence AS SELECT *, 0 AS raised FROM main.occurrence;
+CREATE TEMP VIEW form AS SELECT *, NULL AS error FROM main.form;
+CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
 )sql"};
 
 Result<std::int64_t> version_of(Database& database) {
@@ -109,12 +125,13 @@ Status check_version(Database& database) {
   if (version == 0)
     return fail(ErrorCode::kNotFound,
                 fmt::format("{}: the store is empty; import a trace first: opwright import PATH", database.path()));
-  if (version < kSchemaVersion) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: store schema {} is older than this build's {}; any import brings it up to date",
-                            database.path(), version, kSchemaVersion));
-  }
   return {};
+}
+
+Status read_as_current(Database& database) {
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t version, version_of(database));
+  if (version < 1 || version == kSchemaVersion) return {};
+  return database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]);
 }
 
 Status check_identity(Database& database, const std::string& identity) {

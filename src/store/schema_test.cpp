@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
+#include "store/test_store.h"
 
 namespace opwright::store {
 namespace {
@@ -47,6 +48,89 @@ TEST(Schema, ANewerStoreIsRefused) {
     EXPECT_NE(status.error().message.find("newer opwright"), std::string::npos);
   }
   EXPECT_EQ(*database.query_integer("PRAGMA user_version"), kSchemaVersion + 1);
+}
+
+// ---- older stores: tests/fixtures/stores/vN.db was written by the program of schema N
+
+// What a store says, whatever its schema.
+std::string told(const std::string& path) {
+  Reader reader = open_reader(path);
+  EXPECT_TRUE(reader.check());
+  const Totals totals = *reader.totals();
+  std::string text =
+      std::to_string(totals.configurations) + " " + std::to_string(totals.forms) + " " + std::to_string(totals.sources);
+  const auto operations = reader.operations();
+  for (const OperationRow& row : *operations) {
+    text += "\n" + row.name + " " + std::to_string(row.configurations) + " " + std::to_string(row.calls) + " " +
+            std::to_string(row.uncounted) + " " + std::to_string(row.sources) + " " + std::to_string(row.raised);
+  }
+  for (const std::string& line : traces_of(path)) text += "\n" + line;
+  const auto ids = reader.candidates({});
+  for (const ConfigId id : *ids) {
+    const auto forms = reader.forms(id);
+    for (const FormRow& form : *forms) text += "\n" + form.op + " " + form.text + " " + form.error;
+    const auto rows = reader.occurrences(*forms);
+    for (const OccurrenceRow& row : *rows) {
+      text += "\n" + row.source + " " + row.machine + " " + row.trace_uid + " " + row.sweep_source_hash + " " +
+              row.config_hash + " " + row.extra + " " + std::to_string(row.count) + " " + std::to_string(row.raised);
+    }
+  }
+  return text;
+}
+
+class OldStore : public ::testing::TestWithParam<int> {
+ protected:
+  const TestFolder folder_;
+  const std::string path_ = folder_.write("old.db", fixture("stores/v" + std::to_string(GetParam()) + ".db"));
+};
+INSTANTIATE_TEST_SUITE_P(Versions, OldStore, ::testing::Range(1, kSchemaVersion));
+
+TEST_P(OldStore, IsReadAsItLies) {
+  const std::string bytes = content_of(path_);
+  const std::string text = told(path_);
+  EXPECT_GT(text.size(), 10000u);
+  EXPECT_EQ(open_reader(path_).totals()->schema, GetParam());
+  EXPECT_EQ(content_of(path_), bytes);
+  EXPECT_TRUE(Lookup::open(path_, 100)->has_value());  // what a dry run asks
+}
+
+TEST_P(OldStore, IsMigratedAndSaysTheSame) {
+  const std::string before = told(path_);
+  {
+    Database database = open(path_);
+    ASSERT_TRUE(migrate(database));
+    EXPECT_EQ(*database.query_integer("PRAGMA user_version"), kSchemaVersion);
+    EXPECT_EQ(*database.query_integer("SELECT count(*) FROM occurrence WHERE raised <> 0"), 0);
+    EXPECT_EQ(*database.query_integer("SELECT count(*) FROM form WHERE error IS NOT NULL"), 0);
+  }
+  EXPECT_EQ(told(path_), before);
+  EXPECT_EQ(open_reader(path_).totals()->schema, kSchemaVersion);
+}
+
+TEST_P(OldStore, HasTheTablesOfANewOneThen) {
+  Database old = open(path_), made = open(folder_.file("new.db"));
+  ASSERT_TRUE(migrate(old));
+  ASSERT_TRUE(migrate(made));
+  const auto columns = [](Database& database) {
+    auto find = database.prepare(
+        "SELECT m.type, m.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk FROM sqlite_master m"
+        " LEFT JOIN pragma_table_info(m.name) c ORDER BY m.name, c.cid");
+    EXPECT_TRUE(find) << find.error().message;
+    std::string text;
+    while (*find->step()) {
+      for (int i = 0; i < 7; ++i) text += std::string(find->text(i)) + " ";
+      text += "\n";
+    }
+    return text;
+  };
+  EXPECT_EQ(columns(old), columns(made));
+}
+
+TEST_P(OldStore, OfAnotherIdentityIsRefusedAndNotMigrated) {
+  const auto refused = Writer::begin(path_, 100, "keys 0, terms 0");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(open_reader(path_).totals()->schema, GetParam());
 }
 
 TEST(Schema, AForeignDatabaseIsRefusedAndLeftAlone) {

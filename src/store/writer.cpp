@@ -83,7 +83,12 @@ Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const st
   writer.file_ = file_number(path);
   Database& db = writer.database_;
   OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, db.query_integer("SELECT count(*) FROM sqlite_master"));
-  if (tables == 0) OPWRIGHT_TRY(db.execute("PRAGMA page_size = 8192"));
+  if (tables == 0) {
+    OPWRIGHT_TRY(db.execute("PRAGMA page_size = 8192"));
+  } else {  // what is refused is not migrated either
+    OPWRIGHT_TRY(check_version(db));
+    OPWRIGHT_TRY(check_identity(db, identity));
+  }
   OPWRIGHT_TRY(migrate(db));
   OPWRIGHT_TRY(
       db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
@@ -144,12 +149,13 @@ Status Writer::prepare() {
   OPWRIGHT_TRY(
       make(statements_.add_occurrence,
            "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, sweep_source_hash, config_hash, count,"
-           " extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-           " ON CONFLICT DO UPDATE SET"
+           " extra, raised) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+           " ON CONFLICT DO UPDATE SET raised = max(raised, excluded.raised),"
            " count = max(coalesce(count, excluded.count), coalesce(excluded.count, count)),"
            " extra = nullif(max(coalesce(extra, ''), coalesce(excluded.extra, '')), '')"
-           " WHERE coalesce(excluded.count, -1) > coalesce(count, -1)"
+           " WHERE coalesce(excluded.count, -1) > coalesce(count, -1) OR excluded.raised > raised"
            " OR coalesce(excluded.extra, '') > coalesce(extra, '')"));
+  OPWRIGHT_TRY(make(statements_.add_example, "UPDATE form SET error = ?2 WHERE id = ?1 AND coalesce(error, '') < ?2"));
   OPWRIGHT_TRY(make(statements_.find_operation, "SELECT id FROM operation WHERE name = ?"));
   OPWRIGHT_TRY(make(statements_.add_operation, "INSERT INTO operation(name) VALUES (?) RETURNING id"));
   OPWRIGHT_TRY(make(statements_.find_source, "SELECT id FROM source WHERE text = ?"));
@@ -237,8 +243,15 @@ Status Writer::add_occurrences(const std::vector<NewOccurrence>& occurrences) {
     else
       statements_.add_occurrence.bind(7, row.count);
     bind_optional(statements_.add_occurrence, 8, row.extra);
+    statements_.add_occurrence.bind(9, row.raised);
     OPWRIGHT_TRY(statements_.add_occurrence.run());
   }
+  return {};
+}
+
+Status Writer::add_examples(const std::vector<RaisedExample>& examples) {
+  for (const RaisedExample& example : examples)
+    OPWRIGHT_TRY(statements_.add_example.bind(1, example.form.value).bind(2, example.error).run());
   return {};
 }
 

@@ -50,6 +50,12 @@ struct NewOccurrence {
   std::string_view sweep_source_hash, config_hash;  // "" none
   std::int64_t count;                               // kUncounted: not known
   std::string_view extra;
+  std::int64_t raised = 0;  // how many of `count` raised
+};
+
+struct RaisedExample {
+  FormId form;
+  std::string_view error;
 };
 
 struct Batch {
@@ -77,6 +83,8 @@ class Writer {
   Status write(const Batch& batch);
   // Counts of the same occurrence are never added: the larger one stays, so that a second import changes nothing.
   Status add_occurrences(const std::vector<NewOccurrence>& occurrences);
+  // Of two examples of one form the larger text stays, whoever came first.
+  Status add_examples(const std::vector<RaisedExample>& examples);
   Result<SourceId> source(const SourceFacts& facts);
   Result<MachineId> machine(std::string_view text, std::string_view label);
   Result<TraceId> trace(std::string_view uid, std::string_view format, std::string_view facts);
@@ -102,7 +110,7 @@ class Writer {
   std::unordered_map<std::string, OperationId> operations_;
   std::vector<Posting> postings_;  // not written yet
   struct Statements {
-    Statement add_configuration, add_pack, add_form, add_posting, add_occurrence;
+    Statement add_configuration, add_pack, add_form, add_posting, add_occurrence, add_example;
     Statement find_operation, add_operation, find_source, add_source, find_machine, add_machine, find_trace, add_trace,
         change_trace;
   } statements_;

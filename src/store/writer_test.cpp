@@ -144,6 +144,7 @@ TEST(Writer, AWriterThatWaitedForADiscardedFileStartsAnew) {
 struct Given {
   std::int64_t count;
   const char* extra;
+  std::int64_t raised = 0;
 };
 
 // Writes one occurrence several times; says "count extra" of what is there then.
@@ -155,12 +156,15 @@ std::string after(const std::vector<Given>& given) {
   EXPECT_TRUE(writer.write(batch));
   const TraceId trace = *writer.trace("u", "f", "{}");
   for (const Given& g : given)
-    EXPECT_TRUE(writer.add_occurrences({{FormId{1}, SourceId{0}, MachineId{0}, trace, "", "", g.count, g.extra}}));
+    EXPECT_TRUE(
+        writer.add_occurrences({{FormId{1}, SourceId{0}, MachineId{0}, trace, "", "", g.count, g.extra, g.raised}}));
   EXPECT_TRUE(writer.commit());
   Reader reader = open_reader(folder.file("s.db"));
   const auto rows = reader.occurrences(*reader.forms(ConfigId{1}));
   EXPECT_EQ(rows->size(), 1u);
-  return std::to_string(rows->front().count) + " " + rows->front().extra;
+  const std::int64_t raised = rows->front().raised;
+  return std::to_string(rows->front().count) + (raised > 0 ? ", raised " + std::to_string(raised) : "") + " " +
+         rows->front().extra;
 }
 
 TEST(WriterOccurrences, TheLargerCountStaysWhateverTheOrder) {
@@ -180,6 +184,30 @@ TEST(WriterOccurrences, OfTwoExtrasTheLargerStaysWhateverTheOrder) {
     EXPECT_EQ(after(given), "7 {\"b\": 1}");
   } while (std::next_permutation(given.begin(), given.end(),
                                  [](const Given& a, const Given& b) { return a.count < b.count; }));
+}
+
+TEST(WriterOccurrences, TheLargerNumberOfRaisedCallsStaysWhateverTheOrder) {
+  EXPECT_EQ(after({{3, "", 1}, {3, "", 1}}), "3, raised 1 ");
+  EXPECT_EQ(after({{3, "", 0}, {3, "", 2}, {3, "", 1}}), "3, raised 2 ");
+  EXPECT_EQ(after({{3, "", 3}, {kUncounted, "", 0}}), "3, raised 3 ");
+  EXPECT_EQ(after({{5, "", 1}, {4, "", 4}}), after({{4, "", 4}, {5, "", 1}}));
+  EXPECT_EQ(after({{5, "", 1}, {4, "", 4}}), "5, raised 4 ");
+}
+
+TEST(WriterOccurrences, OfTwoExamplesTheLargerStaysWhateverTheOrder) {
+  const auto example_of = [](const std::vector<const char*>& given) {
+    const TestFolder folder;
+    Writer writer = begin(folder.file("s.db"));
+    Batch batch;
+    add_call(batch, writer, "a");
+    EXPECT_TRUE(writer.write(batch));
+    for (const char* error : given) EXPECT_TRUE(writer.add_examples({{FormId{1}, error}}));
+    EXPECT_TRUE(writer.commit());
+    return open_reader(folder.file("s.db")).forms(ConfigId{1})->front().error;
+  };
+  EXPECT_EQ(example_of({}), "");
+  EXPECT_EQ(example_of({"b\né", "a", "", "b"}), "b\né");
+  EXPECT_EQ(example_of({"", "b", "b", "a", "b\né"}), "b\né");
 }
 
 // ---- traces: what files say about one trace is united

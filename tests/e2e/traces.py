@@ -45,12 +45,12 @@ def logical_dump(store: Path) -> dict[str, list]:
         queries = {
             "operations": "SELECT name FROM operation",
             "configurations": "SELECT o.name, c.convention, hex(c.key) FROM configuration c JOIN operation o ON o.id = c.operation_id",
-            "forms": "SELECT hex(f.fingerprint), hex(c.key), f.kind, f.op, f.unparsed, f.unknown_names, f.duplicate_keys"
+            "forms": "SELECT hex(f.fingerprint), hex(c.key), f.kind, f.op, f.unparsed, f.unknown_names, f.duplicate_keys, f.error"
             " FROM form f JOIN configuration c ON c.id = f.configuration_id",
             "sources": "SELECT text, path, hf_model, model FROM source",
             "machines": "SELECT text, label FROM machine",
             "traces": "SELECT uid, format, facts FROM trace",
-            "occurrences": "SELECT hex(f.fingerprint), s.text, m.text, t.uid, o.sweep_source_hash, o.config_hash, o.count, o.extra FROM occurrence o"
+            "occurrences": "SELECT hex(f.fingerprint), s.text, m.text, t.uid, o.sweep_source_hash, o.config_hash, o.count, o.extra, o.raised FROM occurrence o"
             " JOIN form f ON f.id = o.form_id JOIN source s ON s.id = o.source_id"
             " JOIN machine m ON m.id = o.machine_id JOIN trace t ON t.id = o.trace_id",
         }
@@ -106,3 +106,18 @@ def tensor(shape: list[int], dtype: str = "BFLOAT16", layout: str = "TILE", **me
         }
         | memory,
     }
+
+
+def op_jsonl(path: Path, calls: list[tuple], run: str | None = "run-1", test: str = "models/x/test_x.py::test_x") -> Path:
+    """An op JSONL of calls of ttnn.add: (width of the tensor, what it raised or None)."""
+    lines = []
+    for width, error in calls:
+        tensor = {"__type__": "ttnn.TensorRef", "shape": [1, 1, 32, width], "dtype": "DataType.BFLOAT16"}
+        record = {"test_nodeid": test, "op_name": "ttnn.add", "inputs": [tensor, tensor], "kwargs": {}, "output": None}
+        if run is not None:
+            record["run_id"] = run
+        if error is not None:
+            record["error"] = {"type": "RuntimeError", "message": error}
+        lines.append(json.dumps(record) + "\n")
+    path.write_text("".join(lines))
+    return path

@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)needs_provenance(*selector);
   const std::vector<Term> required = required_terms(*selector);
   for (const Known& one : known) {
-    if (!matches(*selector, Subject{one.config, kModels, kMachines, 45})) continue;
+    if (!matches(*selector, Subject{one.config, kModels, kMachines, 45, 2, "RuntimeError: text"})) continue;
     require(std::includes(one.terms.begin(), one.terms.end(), required.begin(), required.end()),
             "required terms exclude no match", printed);
   }

@@ -95,6 +95,9 @@ class Recorder final : public format::TraceSink {
     require(observed.offset <= size_, "the place of a record is inside the file", observed.op);
     for (const Sighting& sighting : observed.sightings) {
       require(sighting.count >= kUncounted, "a count is not negative", observed.op);
+      require(sighting.raised == 0 || (sighting.raised > 0 && sighting.raised <= sighting.count),
+              "no more calls raised than were made", observed.op);
+      require(sighting.error.empty() || sighting.raised > 0, "what does not raise has no error", observed.op);
       require_json(sighting.machine, "machine_info is JSON");
       require_json(sighting.extra, "the rest of an execution is JSON");
     }

@@ -12,6 +12,16 @@ namespace {
 using json::Kind;
 using json::Node;
 
+// {"type": "RuntimeError", "message": "…"} is "RuntimeError: …", a text itself, anything else its JSON.
+std::string error_text(const Node& error) {
+  if (error.is(Kind::kString)) return std::string(error.text);
+  const auto type = error.string_field("type"), message = error.string_field("message");
+  if (type && message) return fmt::format("{}: {}", *type, *message);
+  std::string text;
+  json::append_python(text, error, {});
+  return text;
+}
+
 }  // namespace
 
 Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
@@ -47,10 +57,6 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
       sink.lose({"unknown_shape", path, input.line_offset(), "a line without op_name or inputs"});
       continue;
     }
-    if (const Node* error = record.find("error"); error != nullptr && !error->is(Kind::kNull)) {
-      sink.leave_out("calls that raised an error", 1);
-      continue;
-    }
     if (const Node* output = record.find("output"); output != nullptr && !output->is(Kind::kNull))
       sink.leave_out("return values", 1);
     arguments = "{\"inputs\": ";
@@ -72,6 +78,11 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
     std::string uid;
     if (const auto run = record.string_field("run_id")) sighting.trace_uid = uid = fmt::format("run_id:{}", *run);
     sighting.count = 1;
+    std::string raised;
+    if (const Node* error = record.find("error"); error != nullptr && !error->is(Kind::kNull)) {
+      sighting.raised = 1;
+      sighting.error = raised = error_text(*error);
+    }
     observed.sightings.push_back(sighting);
     OPWRIGHT_TRY(sink.observe(observed));
   }

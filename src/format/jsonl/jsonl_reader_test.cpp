@@ -51,18 +51,28 @@ TEST(JsonlReader, ADamagedLineIsLostAndTheNextIsRead) {
   EXPECT_EQ(sink.calls[1].offset, sink.losses[3].offset + 15);
 }
 
-TEST(JsonlReader, CallsThatRaisedAreLeftOut) {
-  const TestSink sink = read_text(
-      "{\"op_name\": \"a\", \"inputs\": [], \"error\": \"E\"}\n{\"op_name\": \"b\", \"inputs\": [], \"error\": "
-      "null}\n");
-  EXPECT_EQ(sink.calls.size(), 1u);
-  EXPECT_EQ(sink.left_out.at("calls that raised an error"), 1u);
+TEST(JsonlReader, CallsThatRaisedAreMarked) {
+  const auto seen = [](std::string_view error) {
+    const TestSink sink =
+        read_text("{\"op_name\": \"a\", \"inputs\": [], \"output\": 1, \"error\": " + std::string(error) + "}\n");
+    EXPECT_EQ(sink.calls.size(), 1u) << error;
+    EXPECT_EQ(sink.left_out.at("return values"), 1u);
+    EXPECT_EQ(sink.lost_kinds(), "");
+    const TestSink::Seen& one = sink.calls.at(0).sightings.at(0);
+    return std::to_string(one.raised) + " of " + std::to_string(one.count) + " " + one.error;
+  };
+  EXPECT_EQ(seen("null"), "0 of 1 ");
+  EXPECT_EQ(seen(R"({"type": "RuntimeError", "message": "TT_FATAL\né"})"), "1 of 1 RuntimeError: TT_FATAL\né");
+  EXPECT_EQ(seen(R"("E: text")"), "1 of 1 E: text");
+  EXPECT_EQ(seen(R"({"type": "E"})"), R"(1 of 1 {"type": "E"})");  // of another shape: as it is written
+  EXPECT_EQ(seen(R"({"type": "E", "message": 7})"), R"(1 of 1 {"type": "E", "message": 7})");
+  EXPECT_EQ(seen("[1, false]"), "1 of 1 [1, false]");
+  EXPECT_EQ(seen(R"("")"), "1 of 1 ");  // it raised, and does not say what
 }
 
 TEST(JsonlReader, TheUidIsThatOfTheTextHoweverItIsPacked) {
   const TestSink plain = read_path(fixture_path("jsonl/ops.jsonl"));
-  EXPECT_EQ(plain.calls.size(), 11u);
-  EXPECT_EQ(plain.left_out.at("calls that raised an error"), 1u);
+  EXPECT_EQ(plain.calls.size(), 12u);
   for (const char* name : {"compressed/ops.jsonl.gz", "compressed/ops.jsonl.zst"}) {
     const TestSink packed = read_path(fixture_path(name));
     EXPECT_EQ(packed.ended.at(0).uid, plain.ended.at(0).uid) << name;
@@ -82,9 +92,8 @@ TEST(JsonlReader, ACutTailLosesOnlyItself) {
 
 TEST(JsonlReader, EveryLossOfTheDamagedFixture) {
   const TestSink sink = read_path(fixture_path("jsonl/damaged.jsonl"));
-  EXPECT_EQ(sink.calls.size(), 3u);
+  EXPECT_EQ(sink.calls.size(), 4u);
   EXPECT_EQ(sink.losses.size(), 5u);
-  EXPECT_EQ(sink.left_out.at("calls that raised an error"), 1u);
 }
 
 }  // namespace
