@@ -8,7 +8,9 @@ and counted as opaque.
 from __future__ import annotations
 
 import enum
+import json
 import sys
+import threading
 from typing import Any
 
 from . import _capture
@@ -74,6 +76,8 @@ TENSOR_FIELDS: tuple[Field, ...] = (
 HASHABLE = {"MemoryConfig", "CoreCoord", "MeshCoordinate"}
 
 _told: set[tuple[str, str]] = set()
+#: A device was an argument, or a tensor was on one.
+has_seen_device = False
 
 
 def _readable_properties(cls: type) -> tuple[Field, ...]:
@@ -88,7 +92,9 @@ def _readable_properties(cls: type) -> tuple[Field, ...]:
 
 def plan(cls: type) -> Plan:
     """How objects of a class are read: (name, kind, hashable, has a __dict__, fields)."""
+    global has_seen_device
     name = cls.__name__
+    has_seen_device = has_seen_device or name == "MeshDevice"
     has_dict = hasattr(cls, "__dict__") and bool(getattr(cls, "__dictoffset__", 0))
     if issubclass(cls, enum.Enum):
         return name, ENUM, False, True, ()
@@ -142,7 +148,7 @@ def content(tensor: Any) -> tuple[str, list[int], int, int, Any] | None:
     """Elements of a tensor on the host: (element type, shape, address, count, what keeps the memory alive)."""
     try:
         array = _as_array(tensor)
-    except Exception as error:  # noqa: BLE001 - a tensor that cannot be read must not fail the model
+    except Exception as error:  # a tensor that cannot be read must not fail the model
         unreadable(type(tensor).__name__, f"content ({type(error).__name__})")
         return None
     if array is None:
@@ -179,24 +185,25 @@ def _is_block(tensor: Any) -> bool:
 
 # --------------------------------------------------------------------------------------------------- device operations
 
-_capturing = False
+_capturing_thread: int | None = None  # the library captures one graph a process: threads take turns
 
 
 def device_begin() -> None:
-    """Starts the library's graph capture below a call."""
-    global _capturing
+    """Starts the library's graph capture below a call, unless another thread's call has it."""
+    global _capturing_thread
+    if _capturing_thread is not None:
+        _capture.note("device", "calls of another thread at the same time have no device operations recorded")
+        return
     graph = sys.modules["ttnn"]._ttnn.graph
     graph.begin_graph_capture(graph.RunMode.NORMAL)
-    _capturing = True
+    _capturing_thread = threading.get_ident()
 
 
 def device_end() -> str | None:
     """Ends it: the graph as JSON text."""
-    global _capturing
-    if not _capturing:
+    global _capturing_thread
+    if _capturing_thread != threading.get_ident():
         return None
-    _capturing = False
-    import json
-
+    _capturing_thread = None
     graph = sys.modules["ttnn"]._ttnn.graph.end_graph_capture()
     return json.dumps(graph, separators=(",", ":"), default=str)

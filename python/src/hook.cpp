@@ -103,7 +103,10 @@ Known& known_for(Recorder& recorder, PyObject* key, std::string_view name) {
 class RecordedCall {
  public:
   RecordedCall(Hook& hook, Recorder& recorder, Known& known, std::uint64_t entered)
-      : hook_(hook), recorder_(recorder), known_(known), entered_(entered),
+      : hook_(hook),
+        recorder_(recorder),
+        known_(known),
+        entered_(entered),
         values_(recorder, hook.plans, hook.tensors) {}
 
   void begin(PyObject* args, PyObject* kwargs);
@@ -181,8 +184,9 @@ void RecordedCall::record_contents(const std::vector<ValueWriter::Met>& met, std
     }
     std::vector<std::int64_t> dims;
     for (Py_ssize_t i = 0; i < PyList_Size(shape); ++i) dims.push_back(PyLong_AsLongLong(PyList_GetItem(shape, i)));
-    capture::Content content{token_.seq, slot, flags, dtype, dims,
-                             reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)), elements};
+    capture::Content content{token_.seq, slot, flags,
+                             dtype,      dims, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address)),
+                             elements};
     capture::record_content(recorder_, content, hook_.options.content);
   }
 }

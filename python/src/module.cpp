@@ -27,7 +27,11 @@ bool number(const std::string& text, double& value) {
   return *end == '\0' && value >= 0;
 }
 
-PyObject* none() { Py_RETURN_NONE; }
+// Not Py_RETURN_NONE: newer headers count no reference there, which an older Python needs.
+PyObject* none() {
+  Py_INCREF(Py_None);
+  return Py_None;
+}
 
 PyObject* start(PyObject*, PyObject* args) {
   const char* folder = nullptr;
@@ -81,7 +85,7 @@ void set(PyObject* dict, const char* key, std::uint64_t value) {
 PyObject* counters(PyObject*, PyObject*) {
   Ref dict(PyDict_New());
   if (!dict) return nullptr;
-  Recorder* recorder = Recorder::is_on() ? Recorder::current() : nullptr;
+  Recorder* recorder = Recorder::peek();
   if (recorder == nullptr) return dict.release();
   recorder->flush();
   const capture::Header& header = recorder->header();
@@ -116,13 +120,13 @@ PyObject* release(PyObject*, PyObject*) {
 PyObject* active(PyObject*, PyObject*) { return PyBool_FromLong(Recorder::is_on() ? 1 : 0); }
 
 PyObject* path(PyObject*, PyObject*) {
-  Recorder* recorder = Recorder::is_on() ? Recorder::current() : nullptr;
+  Recorder* recorder = Recorder::peek();
   if (recorder == nullptr) return none();
   return PyUnicode_FromStringAndSize(recorder->path().data(), static_cast<Py_ssize_t>(recorder->path().size()));
 }
 
 PyObject* flush(PyObject*, PyObject*) {
-  if (Recorder* recorder = Recorder::is_on() ? Recorder::current() : nullptr) recorder->flush();
+  if (Recorder* recorder = Recorder::peek()) recorder->flush();
   return none();
 }
 

@@ -10,25 +10,25 @@
 namespace opwright::python {
 
 enum class Kind {
-  kEnum,      // members are singletons: kept by address
-  kStruct,    // fields that can be read
-  kOpaque,    // nothing can be read: its text
-  kTensor,    // a tensor of the traced library
-  kForeign    // anything else with a description made by describe.py for each object
+  kEnum,    // members are singletons: kept by address
+  kStruct,  // fields that can be read
+  kOpaque,  // nothing can be read: its text
+  kTensor,  // a tensor of the traced library
+  kForeign  // anything else with a description made by describe.py for each object
 };
 
 enum class Access {
   kAttribute,
-  kCall,          // a method without arguments
-  kList,          // list() of the attribute
-  kCallList,      // list() of what the method returns
-  kItems,         // list() of the object itself
-  kHash           // hash() of the object
+  kCall,      // a method without arguments
+  kList,      // list() of the attribute
+  kCallList,  // list() of what the method returns
+  kItems,     // list() of the object itself
+  kHash       // hash() of the object
 };
 
 struct Field {
-  std::string name;    // as recorded
-  Ref attribute;       // as read: an interned str
+  std::string name;  // as recorded
+  Ref attribute;     // as read: an interned str
   Access access = Access::kAttribute;
 };
 

@@ -286,7 +286,8 @@ void ValueWriter::put_tensor(PyObject* object, const Plan& plan, Encoder& out, S
   const Ref device = call(object, names.device);
   const bool has_device = device && device.get() != Py_None;
   std::uint64_t device_key = 0;
-  if (has_device) device_key = reinterpret_cast<std::uintptr_t>(device.get()) * 31 + number(call(device.get(), names.id));
+  if (has_device)
+    device_key = reinterpret_cast<std::uintptr_t>(device.get()) * 31 + number(call(device.get(), names.id));
   if (guess != nullptr && spec) {
     for (const SpecGuess::Known& known : guess->known) {
       if (known.id != 0 && known.device == device_key && known.storage_type.get() == storage_type.get() &&
@@ -309,9 +310,10 @@ void ValueWriter::put_tensor(PyObject* object, const Plan& plan, Encoder& out, S
   }
   tensor.on_device = has_device;
   if (has_device && call(object, names.is_allocated).get() == Py_True) {
-    tensor.storage = number(call(object, names.buffer_unique_id));
+    // The library counts its buffers from 0, which means "unknown" in the trace; an older one numbers none.
+    const Ref buffer = call(object, names.buffer_unique_id);
     tensor.address = number(call(object, names.buffer_address));
-    if (tensor.storage == 0) tensor.storage = tensor.address;  // an older library numbers no buffers
+    tensor.storage = buffer && buffer.get() != Py_None ? number(buffer) + 1 : tensor.address;
   }
   if (has_id) tensors_.remember(tensor);
   met.push_back({object, tensor});
