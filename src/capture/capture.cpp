@@ -19,7 +19,6 @@ using opwright::capture::Encoder;
 using opwright::capture::Ending;
 using opwright::capture::Operation;
 using opwright::capture::Options;
-using opwright::capture::Record;
 using opwright::capture::Recorder;
 using opwright::capture::ResultTensor;
 using opwright::capture::Tag;
@@ -35,12 +34,12 @@ struct opwright_call {
   bool running = false;
   CallToken token;
   Encoder bytes;
-  std::size_t count_at = 0;       // of the arguments being counted: positional, then keyword
-  std::uint64_t arguments = 0;    // counted so far there
+  std::size_t count_at = 0;     // of the arguments being counted: positional, then keyword
+  std::uint64_t arguments = 0;  // counted so far there
   bool in_keywords = false;
   bool in_argument = false;
-  std::uint64_t top_values = 0;   // values put at the top since the last argument or since run
-  std::uint64_t expected = 0;     // values that open containers still wait for
+  std::uint64_t top_values = 0;  // values put at the top since the last argument or since run
+  std::uint64_t expected = 0;    // values that open containers still wait for
   std::size_t first_value_end = 0;
   std::vector<TensorUse> uses;
   std::vector<ResultTensor> results;
@@ -126,7 +125,7 @@ template <class Body>
 void quietly(Body body) noexcept {
   try {
     body();
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see above
   }
 }
 
@@ -171,13 +170,13 @@ const char* opwright_path(void) {
   return recorder == nullptr ? "" : recorder->path().c_str();
 }
 
-opwright_call* opwright_begin_slow_(const char* name) {
+opwright_call* opwright_begin_slow_(const char* operation_name) {  // NOLINT: a name of C
   opwright_call* call = nullptr;
   quietly([&] {
     const std::uint64_t entered = opwright::capture::ticks();
     Recorder* recorder = Recorder::current();
-    if (recorder == nullptr || name == nullptr) return;
-    Operation* op = operation(*recorder, name);
+    if (recorder == nullptr || operation_name == nullptr) return;
+    Operation* op = operation(*recorder, operation_name);
     if (!recorder->wants(*op)) return;
     Pending& mine = pending();
     if (mine.depth == mine.calls.size()) mine.calls.emplace_back();
@@ -329,7 +328,9 @@ void opwright_put_enum(opwright_call* call, const char* type, const char* member
   OPWRIGHT_PUT(0, bytes.enumerator(text_of(type), text_of(member)));
 }
 void opwright_put_list(opwright_call* call, uint32_t count) { OPWRIGHT_PUT(count, bytes.list(count)); }
-void opwright_put_dict(opwright_call* call, uint32_t count) { OPWRIGHT_PUT(2 * std::uint64_t{count}, bytes.dict(count)); }
+void opwright_put_dict(opwright_call* call, uint32_t count) {
+  OPWRIGHT_PUT(2 * std::uint64_t{count}, bytes.dict(count));
+}
 void opwright_put_struct(opwright_call* call, const char* type, uint32_t fields) {
   OPWRIGHT_PUT(fields, bytes.structure(text_of(type), fields));
 }
@@ -362,8 +363,8 @@ void opwright_data(opwright_call* call, uint32_t slot, int result, const char* d
                    uint32_t rank, const void* elements, unsigned what) {
   if (call == nullptr || !call->running || call->token.seq == 0 || dtype == nullptr) return;
   quietly([&] {
-    Content content{call->token.seq, slot, result != 0 ? opwright::capture::kDataResult : 0, dtype,
-                    {shape, rank},   elements, 1};
+    Content content{call->token.seq, slot, result != 0 ? opwright::capture::kDataResult : 0, dtype, {shape, rank},
+                    elements,        1};
     for (const std::int64_t dim : content.shape) content.count *= static_cast<std::uint64_t>(dim);
     record_content(*call->recorder, content, what);
   });

@@ -369,9 +369,24 @@ TEST_F(Capture, AForkedChildWritesItsOwnTrace) {
 }
 
 TEST_F(Capture, AChildThatCallsNothingLeavesNoTrace) {
-  open();
-  EXPECT_EQ(in_child([] {}), 0);
+  const std::string path = open();
+  call("before");
+  EXPECT_EQ(in_child([] { opwright_close(); }), 0);
   EXPECT_EQ(traces().size(), 1U);
+  call("after");
+  opwright_close();
+  EXPECT_EQ(scan(path).calls.size(), 2U);
+}
+
+TEST_F(Capture, AForkSeesNoThreadOfOurs) {
+  open();
+  call("before");
+  EXPECT_EQ(in_child([] {
+              const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
+              if (std::distance(begin(tasks), end(tasks)) != 1) ::_exit(1);
+            }),
+            0);
+  for (int i = 0; i < 200'000; ++i) call("after", i);  // and the flush thread is there again
 }
 
 TEST_F(Capture, EndingWithoutCloseLosesNothing) {

@@ -1,10 +1,9 @@
-// Time in ticks: the processor's counter where it runs at one rate (a read costs a few ns, clock_gettime 20 to 30), else
-// nanoseconds. A trace carries its tick rate, so nothing is converted while the model runs.
+// Time in ticks: the processor's counter where it runs at one rate (a read costs a few ns, clock_gettime 20 to 30),
+// else nanoseconds. A trace carries its tick rate, so nothing is converted while the model runs.
 #pragma once
 
-#include <time.h>
-
 #include <cstdint>
+#include <ctime>
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -10,8 +10,8 @@
 namespace opwright::capture {
 
 struct Content {
-  std::uint64_t seq = 0;   // of the call
-  std::uint32_t slot = 0;  // of the tensor in the arguments or in the result
+  std::uint64_t seq = 0;    // of the call
+  std::uint32_t slot = 0;   // of the tensor in the arguments or in the result
   std::uint64_t flags = 0;  // kDataResult, kDataAfter
   std::string_view dtype;
   std::span<const std::int64_t> shape;

@@ -11,7 +11,8 @@
 
 namespace opwright::capture {
 
-// A buffer of its own instead of std::string: a byte costs a comparison and a store, and this is all that most calls do.
+// A buffer of its own instead of std::string: a byte costs a comparison and a store, and this is all that most calls
+// do.
 class Encoder {
  public:
   Encoder() = default;

@@ -53,7 +53,7 @@ static_assert(sizeof(Header) <= kHeaderSize);
 // The beginning of a chunk: a run of records of one lane. A lane is written by one thread at a time.
 struct ChunkHeader {
   std::uint64_t magic;
-  std::uint32_t units;    // length of the chunk in units, header included
+  std::uint32_t units;  // length of the chunk in units, header included
   std::uint32_t lane;
   std::uint64_t ordinal;  // of the chunk in its lane, from 0
   std::uint64_t base_ticks;
@@ -94,20 +94,20 @@ enum class Tag : char {
   kNull = 'N',
   kTrue = 'T',
   kFalse = 'F',
-  kInt = 'i',      // zigzag varint
-  kBigInt = 'I',   // decimal text
-  kFloat = 'd',    // 8 bytes
-  kString = 's',   // text
-  kBytes = 'y',    // text
-  kList = '[',     // count, values
-  kTuple = '(',    // count, values
-  kDict = '{',     // count, (value, value)…
-  kEnum = 'E',     // type text, member text
-  kStruct = 'S',   // type text, count, (field text, value)…
-  kOpaque = 'O',   // type text, text
-  kTensor = 't',   // value id of its spec
-  kRef = 'V',      // value id
-  kCall = 'C'      // value id of the operation's name, count, values, count, (name text, value)…
+  kInt = 'i',     // zigzag varint
+  kBigInt = 'I',  // decimal text
+  kFloat = 'd',   // 8 bytes
+  kString = 's',  // text
+  kBytes = 'y',   // text
+  kList = '[',    // count, values
+  kTuple = '(',   // count, values
+  kDict = '{',    // count, (value, value)…
+  kEnum = 'E',    // type text, member text
+  kStruct = 'S',  // type text, count, (field text, value)…
+  kOpaque = 'O',  // type text, text
+  kTensor = 't',  // value id of its spec
+  kRef = 'V',     // value id
+  kCall = 'C'     // value id of the operation's name, count, values, count, (name text, value)…
 };
 
 // Flags of kEnd.

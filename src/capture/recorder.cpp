@@ -104,7 +104,7 @@ void Recorder::tensor(const ResultTensor& tensor, std::uint32_t spec) {
 
 bool Recorder::has_blob(const std::array<unsigned char, 16>& hash) {
   const std::lock_guard lock(blobs_mutex_);
-  return blobs_.count(hash) != 0;
+  return blobs_.contains(hash);
 }
 
 bool Recorder::blob(const std::array<unsigned char, 16>& hash, std::uint32_t description, std::string_view content) {
@@ -202,6 +202,7 @@ CallToken Recorder::begin(Operation& op, std::string_view call, std::span<const 
     return CallToken{};
   };
   if (!inside.ok) return lose();
+  if (!has_flusher_.load(std::memory_order_relaxed)) start_flusher();
   refresh_context(thread);
   Lane& lane = thread.lane;
   bool is_new = false;
@@ -253,8 +254,7 @@ void Recorder::end(const CallToken& token, const Ending& ending, std::uint64_t r
   const Inside inside(*this, thread);
   if (!inside.ok) return;
   Lane& lane = thread.lane;
-  const std::size_t most =
-      96 + ending.tensors.size() * 50 + ending.writes.size() * 30 + ending.frees.size() * 10;
+  const std::size_t most = 96 + ending.tensors.size() * 50 + ending.writes.size() * 30 + ending.frees.size() * 10;
   if (lane.chunk.data == nullptr || lane.used + most + sizeof(RecordHeader) > lane.chunk.size) {
     if (!next_chunk(thread, most)) return;
   }

@@ -1,5 +1,5 @@
-// The recorder of a process: calls go into the trace file, each thread into a chunk of its own. Nothing here throws into
-// the model; what cannot be recorded is counted.
+// The recorder of a process: calls go into the trace file, each thread into a chunk of its own. Nothing here throws
+// into the model; what cannot be recorded is counted.
 //
 // A thread's own state is touched by that thread alone, except when the recorder closes: it waits until no thread is
 // inside (Thread::busy), then takes the chunks away.
@@ -91,6 +91,8 @@ class Recorder {
   static std::string open(const Options& options);
   // Null when off. After a fork this opens the child's own trace.
   static Recorder* current();
+  // The same without opening one: null in a child that has called nothing yet.
+  static Recorder* peek() { return on() == 1 ? current_.load(std::memory_order_acquire) : nullptr; }
   static bool is_on() { return opwright_recording() != 0; }
   static void close();
   // Changes whenever value ids start anew: caches of ids must be dropped then.
@@ -144,6 +146,8 @@ class Recorder {
   std::uint32_t intern(Thread& thread, std::string_view encoded, bool* is_new);
   void refresh_context(Thread& thread);
   bool phase_is_wanted(Thread& thread);
+  void start_flusher();
+  void stop_flusher();
   void run_flusher();
   void update_header();
   void adjust_level();
@@ -158,9 +162,9 @@ class Recorder {
   // opwright_is_recording_: 0 off, 1 on, 2 on in a forked child that has no trace of its own yet
   static int on() { return __atomic_load_n(&opwright_is_recording_, __ATOMIC_SEQ_CST); }
   static void set_on(int on) { __atomic_store_n(&opwright_is_recording_, on, __ATOMIC_SEQ_CST); }
-  static std::atomic<std::uint64_t> epoch_;
-  static std::atomic<Recorder*> current_;
-  static std::mutex lifecycle_;
+  static std::atomic<std::uint64_t> epoch_;  // NOLINT(readability-identifier-naming): as members
+  static std::atomic<Recorder*> current_;    // NOLINT(readability-identifier-naming): as members
+  static std::mutex lifecycle_;              // NOLINT(readability-identifier-naming): as members
 
   const Options options_;
   std::unique_ptr<TraceFile> file_;
@@ -216,6 +220,7 @@ class Recorder {
   std::condition_variable flusher_wakes_;
   std::vector<Chunk> spares_;
   bool ending_ = false;
+  std::atomic<bool> has_flusher_{false};  // a fork ends it; the next call starts it again
   std::uint64_t start_ns_ = 0, start_ticks_ = 0;
   std::uint64_t seen_ticks_ = 0, seen_recorder_ticks_ = 0;
   std::uint32_t calm_looks_ = 0;

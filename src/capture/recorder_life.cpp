@@ -1,11 +1,11 @@
 // The life of the recorder: open, threads coming and going, chunks, the flush thread, fork, close.
 #include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
+#include <csignal>
 #include <cstring>
 #include <system_error>
 
@@ -64,16 +64,7 @@ std::string Recorder::open(const Options& options) {
   epoch_.fetch_add(1);
   current_.store(recorder);
   set_on(1);
-  // With all signals blocked: the model's handlers run on the model's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    recorder->flusher_ = std::thread([recorder] { recorder->run_flusher(); });
-  } catch (const std::system_error&) {
-    // Threads are used up: the model's threads then reserve their chunks themselves, and the header lags.
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  recorder->start_flusher();
   return {};
 }
 
@@ -97,8 +88,8 @@ Recorder* Recorder::current() {
 
 // ------------------------------------------------------------------------------------------------------------- threads
 
-// Leaves with its thread, and hands its lane on. Behind a plain pointer: exit handlers may record after the main thread's
-// own objects are gone, and then get a state that nobody destroys.
+// Leaves with its thread, and hands its lane on. Behind a plain pointer: exit handlers may record after the main
+// thread's own objects are gone, and then get a state that nobody destroys.
 struct Recorder::ThreadSlot {
   Thread*& thread;
   ~ThreadSlot() {
@@ -134,8 +125,8 @@ bool Recorder::attach(Thread& thread) {
   thread.context_changed = true;
   thread.phase_wanted = phases_.wants(thread.phase);
   thread.system_id = system_thread_id();
-  for (auto* counter : {&thread.calls, &thread.errors, &thread.thinned, &thread.recorder_ticks,
-                        &thread.first_sightings}) {
+  for (auto* counter :
+       {&thread.calls, &thread.errors, &thread.thinned, &thread.recorder_ticks, &thread.first_sightings}) {
     counter->store(0);
   }
   bool adopted = false;
@@ -239,6 +230,31 @@ void Recorder::stop(State state) {
 
 // -------------------------------------------------------------------------------------------------------- flush thread
 
+void Recorder::start_flusher() {
+  if (has_flusher_.exchange(true)) return;
+  ending_ = false;
+  // With all signals blocked: the model's handlers run on the model's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    flusher_ = std::thread([this] { run_flusher(); });
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    // Threads are used up: the model's threads then reserve their chunks themselves, and the header lags.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Recorder::stop_flusher() {
+  {
+    const std::lock_guard lock(flusher_mutex_);
+    ending_ = true;
+    flusher_wakes_.notify_one();
+  }
+  if (flusher_.joinable()) flusher_.join();
+  has_flusher_.store(false);
+}
+
 void Recorder::run_flusher() {
   Thread& thread = Recorder::thread();
   std::uint32_t looks = 0;
@@ -327,7 +343,7 @@ void Recorder::adjust_level() {
   level_.store(next);
   static constexpr std::string_view kDetail[] = {"everything", "no tensor contents", "no state after calls",
                                                  "one call in 16"};
-  note("throttle", "the recorder took " + std::to_string(static_cast<int>(share * 100 + 0.5)) +
+  note("throttle", "the recorder took " + std::to_string(std::lround(share * 100)) +
                        " % of the time; from here on it records " + std::string(kDetail[next]));
 }
 
@@ -363,8 +379,13 @@ void Recorder::flush() { update_header(); }
 void Recorder::close() {
   const std::lock_guard lock(lifecycle_);
   Recorder* recorder = current_.load();
+  const bool of_parent = on() == 2;
   set_on(0);
   if (recorder == nullptr) return;
+  if (of_parent) {  // a forked child that called nothing: the trace is not its own
+    current_.store(nullptr);
+    return;
+  }
   recorder->shut_down();
   // Never deleted: a thread may be on its way in with a pointer to it, or hold one of its operations. Emptied instead.
   static auto* const closed = new std::deque<std::unique_ptr<Recorder>>;
@@ -377,12 +398,7 @@ void Recorder::shut_down() {
     const Inside inside(*this, thread);
     if (inside.ok) write_counts(thread);
   }
-  {
-    const std::lock_guard lock(flusher_mutex_);
-    ending_ = true;
-    flusher_wakes_.notify_one();
-  }
-  if (flusher_.joinable()) flusher_.join();
+  stop_flusher();
   current_.store(nullptr);  // nobody comes in from here on; those inside are waited for
   std::vector<Thread*> threads;
   {
@@ -417,10 +433,14 @@ void Recorder::shut_down() {
 // ---------------------------------------------------------------------------------------------------------------- fork
 
 // The child's memory is a copy in which only one thread lives: it must never touch the parent's trace, so it leaves the
-// whole recorder behind and opens a trace of its own at its first call.
+// whole recorder behind and opens a trace of its own at its first call. The flush thread is ended before: a program
+// with one thread stays one (Python warns of forks under threads), and the next call starts it again.
 void Recorder::before_fork() {
   lifecycle_.lock();
-  if (Recorder* recorder = current_.load()) recorder->context_mutex_.lock();
+  Recorder* recorder = current_.load();
+  if (recorder == nullptr) return;
+  if (on() == 1) recorder->stop_flusher();
+  recorder->context_mutex_.lock();
 }
 
 void Recorder::after_fork_in_parent() {

@@ -130,30 +130,45 @@ inline void scan_record(std::string_view payload, Scanned& out, std::uint64_t& s
       if (!in.ok || !in.bytes.empty() || call.seq == 0) ++out.damaged;
       break;
     }
-    case Record::kTensor: ++out.tensors; break;
-    case Record::kContext: context = in.varint(); break;
+    case Record::kTensor:
+      ++out.tensors;
+      break;
+    case Record::kContext:
+      context = in.varint();
+      break;
     case Record::kFact: {
       const std::string name = in.text();
       out.facts[name] = std::string(in.bytes);
       break;
     }
-    case Record::kTest: ++out.tests; break;
-    case Record::kBlob: ++out.blobs; break;
-    case Record::kData: ++out.data; break;
+    case Record::kTest:
+      ++out.tests;
+      break;
+    case Record::kBlob:
+      ++out.blobs;
+      break;
+    case Record::kData:
+      ++out.data;
+      break;
     case Record::kNote: {
       const std::string what = in.text();
       out.notes.emplace_back(what, in.text());
       break;
     }
-    case Record::kDevice: ++out.devices; break;
-    case Record::kThread: thread = in.varint(); break;
+    case Record::kDevice:
+      ++out.devices;
+      break;
+    case Record::kThread:
+      thread = in.varint();
+      break;
     case Record::kCount: {
       const std::uint64_t reason = in.varint();
       const std::uint64_t op = in.varint();
       out.counts[{reason, op}] = in.varint();
       break;
     }
-    default: ++out.damaged;
+    default:
+      ++out.damaged;
   }
 }
 

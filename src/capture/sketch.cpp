@@ -73,7 +73,8 @@ void look(const void* elements, std::uint64_t count, ToDouble to_double, Sketch&
   if (sample.empty()) return;
   std::sort(sample.begin(), sample.end());
   for (std::size_t q = 0; q < kQuantiles.size(); ++q) {
-    out.quantiles[q] = sample[static_cast<std::size_t>(kQuantiles[q] * static_cast<double>(sample.size() - 1) + 0.5)];
+    out.quantiles[q] =
+        sample[static_cast<std::size_t>(std::lround(kQuantiles[q] * static_cast<double>(sample.size() - 1)))];
   }
 }
 

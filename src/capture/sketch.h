@@ -12,10 +12,10 @@ namespace opwright::capture {
 
 struct Sketch {
   std::uint64_t count = 0, zeros = 0, nans = 0, infs = 0;
-  double min = 0, max = 0, mean = 0;     // of the finite elements
-  std::array<double, 9> quantiles{};     // 0.01 0.05 0.1 0.25 0.5 0.75 0.9 0.95 0.99, of at most 4,096 elements
-  bool integers = true;                  // every finite element is a whole number
-  int sorted = 0;                        // 1 rising, -1 falling, 0 neither (or constant, or short)
+  double min = 0, max = 0, mean = 0;  // of the finite elements
+  std::array<double, 9> quantiles{};  // 0.01 0.05 0.1 0.25 0.5 0.75 0.9 0.95 0.99, of at most 4,096 elements
+  bool integers = true;               // every finite element is a whole number
+  int sorted = 0;                     // 1 rising, -1 falling, 0 neither (or constant, or short)
 };
 
 // Bytes of an element of this type ("float32", "bfloat16", …); 0 unknown.

@@ -1,15 +1,15 @@
 #include "capture/trace_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "capture/clock.h"
 #include "capture/crc32c.h"

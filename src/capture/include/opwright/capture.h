@@ -18,6 +18,7 @@
  * No function here throws, aborts, or fails the program. Calls may come from any thread and nest. When no trace is open
  * a call costs one load and one branch. Link with libopwright_capture (which needs nothing else of Opwright).
  */
+/* NOLINTBEGIN: C, with the names of C */
 #ifndef OPWRIGHT_CAPTURE_H
 #define OPWRIGHT_CAPTURE_H
 
@@ -31,14 +32,14 @@ extern "C" {
 #define OPWRIGHT_CAPTURE_VERSION 1
 
 typedef struct opwright_options {
-  size_t size;          /* sizeof(opwright_options): later versions add fields at the end */
-  const char* folder;   /* made when it is missing; one file per process goes there */
-  const char* stem;     /* beginning of the file's name; NULL: "trace" */
-  const char* only;     /* operations to record: globs, comma separated; NULL: all */
-  const char* phase;    /* phases to record, comma separated; NULL: all */
-  uint64_t first;       /* record only the first N calls, count the others; 0: all */
-  double max_overhead;  /* share of the run that recording may cost, e.g. 0.05; less is recorded beyond; 0: no limit */
-  uint64_t max_bytes;   /* of the trace file; recording stops there; 0: no limit */
+  size_t size;         /* sizeof(opwright_options): later versions add fields at the end */
+  const char* folder;  /* made when it is missing; one file per process goes there */
+  const char* stem;    /* beginning of the file's name; NULL: "trace" */
+  const char* only;    /* operations to record: globs, comma separated; NULL: all */
+  const char* phase;   /* phases to record, comma separated; NULL: all */
+  uint64_t first;      /* record only the first N calls, count the others; 0: all */
+  double max_overhead; /* share of the run that recording may cost, e.g. 0.05; less is recorded beyond; 0: no limit */
+  uint64_t max_bytes;  /* of the trace file; recording stops there; 0: no limit */
 } opwright_options;
 
 #define OPWRIGHT_OPTIONS {sizeof(opwright_options), NULL, NULL, NULL, NULL, 0, 0.0, 0}
@@ -59,12 +60,12 @@ static inline int opwright_recording(void) { return __atomic_load_n(&opwright_is
 typedef struct opwright_call opwright_call;
 
 typedef struct opwright_tensor {
-  uint64_t id;        /* unique among the tensors of the run */
-  uint64_t version;   /* grows with each write into it */
-  uint64_t storage;   /* tensors with the same number share memory; 0 unknown */
-  uint64_t address;   /* 0 unknown */
-  uint64_t view_of;   /* id of the tensor it is a view of; 0 none */
-  uint32_t spec;      /* value id of its description (opwright_keep); 0 unknown */
+  uint64_t id;      /* unique among the tensors of the run */
+  uint64_t version; /* grows with each write into it */
+  uint64_t storage; /* tensors with the same number share memory; 0 unknown */
+  uint64_t address; /* 0 unknown */
+  uint64_t view_of; /* id of the tensor it is a view of; 0 none */
+  uint32_t spec;    /* value id of its description (opwright_keep); 0 unknown */
 } opwright_tensor;
 
 opwright_call* opwright_begin_slow_(const char* operation);
@@ -120,3 +121,4 @@ void opwright_note(const char* kind, const char* text);
 #endif
 
 #endif /* OPWRIGHT_CAPTURE_H */
+/* NOLINTEND */
