@@ -41,6 +41,7 @@ struct CommandEnv {
 class ParsedArgs {
  public:
   std::vector<std::string> positionals;
+  std::vector<std::string> program;  // the words after `--`, untouched, of a verb that runs a program
   std::map<std::string, std::vector<std::string>, std::less<>> values;
   std::map<std::string, bool, std::less<>> switches;
 
@@ -58,9 +59,10 @@ struct Command {
   int max_positionals = 0;  // -1: any number
   std::span<const Flag> flags;
   Result<int> (*run)(const ParsedArgs& args, CommandEnv& env);
+  bool takes_program = false;  // `-- CMD…`: its words are not read as options
 };
 
-extern const Command kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kDoctor;
+extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kMock, kDump, kTrim, kConvert, kDoctor;
 
 // Runs a whole command line; argv without the program's name. Never throws.
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env);

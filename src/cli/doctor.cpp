@@ -7,9 +7,12 @@
 #include <array>
 #include <thread>
 
+#include "base/subprocess.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "launch/environment.h"
+#include "launch/python_probe.h"
 #include "normalize/normalize.h"
 #include "normalize/op_filter.h"
 #include "store/reader.h"
@@ -37,6 +40,14 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   row("zstd", "ok", ZSTD_versionString());
   row("cores", "ok", std::to_string(std::thread::hardware_concurrency()));
   row("operations known", "ok", std::to_string(normalize::known_operations().size()));
+  const launch::Environment environment(process_environment());
+  if (const auto python = launch::find_ttnn({}, environment))
+    row("ttnn", "ok",
+        fmt::format("{} in {} (Python {}, torch {}); 'opwright mock' runs it without hardware", python->ttnn_version,
+                    python->executable, python->version,
+                    python->torch_version.empty() ? "not there" : python->torch_version));
+  else
+    row("ttnn", "none", python.error().message);
   struct stat info{};
   if (stat(env.store.c_str(), &info) != 0) {
     row("store", "none", env.store + ": not there yet; the first import makes it");
@@ -49,7 +60,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       row("store", "bad", (!totals ? totals.error() : intact.error()).message);
     } else {
       row("store", "ok",
-          fmt::format("{}: schema {}, {} of {}, {}, {}, intact", env.store, totals->schema,
+          fmt::format("{}: schema {}{}, {} of {}, {}, {}, intact", env.store, totals->schema,
+                      totals->schema < store::kSchemaVersion ? " (the next import brings it up to date)" : "",
                       plural(totals->configurations, "configuration"), plural(totals->operations, "operation"),
                       plural(totals->traces, "trace"), size_text(totals->bytes)));
     }

@@ -15,8 +15,8 @@
 namespace opwright::cli {
 namespace {
 
-constexpr std::array<const Command*, 8> kCommands{&kImport, &kOps,    &kStats, &kShow,
-                                                  &kExport, &kVerify, &kDiff,  &kDoctor};
+constexpr std::array kCommands{&kTrace, &kImport, &kOps,  &kStats, &kShow,    &kExport, &kVerify,
+                               &kDiff,  &kMock,   &kDump, &kTrim,  &kConvert, &kDoctor};
 
 int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
 
@@ -27,8 +27,9 @@ int complain(const Error& error, CommandEnv& env) {
 
 // Help laid out by us: what it is, how to call it, flags, examples.
 std::string help_of(const Command& command) {
-  std::string text = fmt::format("{}\n\nUsage: opwright {}{}{} [options]\n\n", command.summary, command.name,
-                                 command.positional.empty() ? "" : " ", command.positional);
+  std::string text =
+      fmt::format("{}\n\nUsage: opwright {}{}{} [options]{}\n\n", command.summary, command.name,
+                  command.positional.empty() ? "" : " ", command.positional, command.takes_program ? " -- CMD…" : "");
   if (!command.details.empty()) text += fmt::format("{}\n\n", command.details);
   std::size_t width = 14;
   const auto shown = [](const Flag& flag) {
@@ -64,6 +65,15 @@ const Command* find_command(std::string_view name) {
     if (command->name == name) return command;
   }
   return nullptr;
+}
+
+// The first word that is neither an option nor the value of a global one.
+std::vector<std::string>::const_iterator find_verb(const std::vector<std::string>& args) {
+  for (auto arg = args.begin(); arg != args.end(); ++arg) {
+    if (!arg->starts_with('-')) return arg;
+    if ((*arg == "--store" || *arg == "--format") && arg + 1 != args.end()) ++arg;
+  }
+  return args.end();
 }
 
 Error unknown_verb(std::string_view name) {
@@ -145,7 +155,7 @@ Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& 
                                          command != nullptr ? " " : "", command != nullptr ? command->name : "")};
 }
 
-int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
+int parse_and_run(std::vector<std::string> args, std::vector<std::string> program, CommandEnv& env) {
   CLI::App root;
   root.set_help_flag();
   root.fallthrough();
@@ -181,6 +191,7 @@ int parse_and_run(const std::vector<std::string>& args, CommandEnv& env) {
     if (!verb.app->parsed()) continue;
     const Command& command = *verb.command;
     if (help || verb.args.is_set("--help")) return show_help({std::string(command.name)}, env);
+    verb.args.program = std::move(program);
     const int count = static_cast<int>(verb.args.positionals.size());
     if (count < command.min_positionals || (command.max_positionals >= 0 && count > command.max_positionals)) {
       const bool too_many = count > command.min_positionals && count > 0;
@@ -236,20 +247,17 @@ Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std:
 
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {
   try {
-    const auto verb =
-        std::find_if(args.begin(), args.end(), [](const std::string& arg) { return !arg.starts_with('-'); });
+    const auto verb = find_verb(args);
     if (verb != args.end() && *verb == "help") {
       std::vector<std::string> rest(verb + 1, args.end());
       std::erase_if(rest, [](const std::string& word) { return word.starts_with('-'); });
       return show_help(rest, env);
     }
-    // The first word is the verb unless it is the value of a global option.
-    const bool after_option = verb != args.end() && verb != args.begin() &&
-                              ((verb - 1)->starts_with("--store") || (verb - 1)->starts_with("--format")) &&
-                              (verb - 1)->find('=') == std::string::npos;
-    if (verb != args.end() && !after_option && find_command(*verb) == nullptr)
-      return complain(unknown_verb(*verb), env);
-    return parse_and_run(args, env);
+    const Command* command = verb != args.end() ? find_command(*verb) : nullptr;
+    if (verb != args.end() && command == nullptr) return complain(unknown_verb(*verb), env);
+    // The user's program begins behind the first `--`; nothing of it is an option of ours.
+    const auto dashes = command != nullptr && command->takes_program ? std::find(verb, args.end(), "--") : args.end();
+    return parse_and_run({args.begin(), dashes}, {dashes == args.end() ? args.end() : dashes + 1, args.end()}, env);
   } catch (const std::exception& error) {
     env.err << "opwright: internal error: " << error.what() << "; please report it with the command line\n";
     return kExitFailed;

@@ -404,6 +404,8 @@ TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes&
       spec.layout = read_name(field, parse_layout, "layout", notes);
     } else if (name == "storage_type") {
       spec.storage = read_name(field, parse_storage_type, "storage type", notes);
+    } else if (name == "tile" && read_shape(field)) {  // native traces: a tile other than 32x32
+      spec.tile = read_shape(field);
     } else if (name == "memory_config") {
       read_memory_field(field, spec, notes);
     } else if ((name == "tensor_placement" || name == "mesh_device") && inner != nullptr) {

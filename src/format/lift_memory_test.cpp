@@ -167,6 +167,11 @@ TEST(LiftTensor, ElementValuesAndIdsAreLeftOut) {
   EXPECT_EQ(meaning(R"({"type": "ttnn.Tensor", "shape": [2], "colour": "red"})"), R"(tensor([2] {colour="red"}))");
 }
 
+TEST(LiftTensor, ATileOfANativeTrace) {
+  EXPECT_EQ(meaning(R"({"type": "ttnn.Tensor", "original_shape": [32, 32], "tile": [16, 32]})"),
+            "tensor([32,32] tile [16,32])");
+}
+
 TEST(LiftTensor, OfTorch) {
   EXPECT_EQ(meaning(R"({"type": "torch.Tensor", "shape": [3, 224, 224], "dtype": "torch.bfloat16"})"),
             "tensor(torch.Tensor [3,224,224] BFLOAT16)");

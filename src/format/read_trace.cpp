@@ -12,6 +12,8 @@
 #include "format/graph/graph_reader.h"
 #include "format/jsonl/jsonl_reader.h"
 #include "format/master/master_reader.h"
+#include "format/native/native_reader.h"
+#include "format/native/trace_file.h"
 #include "format/per_op/per_op_reader.h"
 
 namespace opwright::format {
@@ -26,8 +28,8 @@ constexpr std::size_t kPeek = 256 * 1024;
 constexpr std::size_t kMaxDocument = 0xFFFFFF00;  // the parser counts bytes with 32 bits
 
 constexpr std::string_view kSupported =
-    "opwright reads master JSON (both eras), per-op records and folders of them, op JSONL, and graph captures, plain, "
-    ".gz or .zst";
+    "opwright reads master JSON (both eras), per-op records and folders of them, op JSONL, graph captures, and its own "
+    "native traces, plain, .gz or .zst";
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;
@@ -101,7 +103,7 @@ Status read_document(std::string_view text, const std::string& path, TraceSink& 
   return fail(not_a_trace(path, "a JSON list of something else"));
 }
 
-Status read_one(const std::string& path, TraceSink& sink) {
+Status read_one(const std::string& path, const ReadOptions& options, TraceSink& sink) {
   OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
   OPWRIGHT_TRY_ASSIGN(const std::string_view peeked, input.peek(kPeek));
   const std::string shown = path == "-" ? "standard input" : path;
@@ -109,6 +111,10 @@ Status read_one(const std::string& path, TraceSink& sink) {
   const std::size_t first = skip_space(peeked, mark);
   if (first == peeked.size())
     return fail(ErrorCode::kBadInput, fmt::format("{}: the file is empty; nothing to import", shown));
+  if (is_native_trace(peeked)) {
+    sink.add_file();
+    return read_native(std::move(input), shown, options, sink);
+  }
   if (peeked.starts_with("SQLite format 3"))
     return fail(ErrorCode::kNotATrace,
                 fmt::format("{}: a store, not a trace; 'opwright export' makes a trace file of it", shown));
@@ -146,10 +152,11 @@ Status read_one(const std::string& path, TraceSink& sink) {
 bool may_be_trace(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.starts_with('_') || name.starts_with('.')) return false;
-  for (const std::string_view ending : {".json", ".jsonl", ".json.gz", ".jsonl.gz", ".json.zst", ".jsonl.zst"}) {
-    if (name.ends_with(ending)) return true;
+  std::string_view plain = name;
+  for (const std::string_view packing : {".gz", ".zst"}) {
+    if (plain.ends_with(packing)) plain.remove_suffix(packing.size());
   }
-  return false;
+  return plain.ends_with(".json") || plain.ends_with(".jsonl") || plain.ends_with(".opwt");
 }
 
 // Reads without keeping: tells whether a document is whole before anything of it is taken.
@@ -172,13 +179,14 @@ class NullSink final : public TraceSink {
   json::Document document_;
 };
 
-Status read_whole(const std::string& path, TraceSink& sink) {
-  if (fs::path(path).filename().string().find(".jsonl") ==
-      std::string::npos) {  // lines stand for themselves, documents do not
+Status read_whole(const std::string& path, const ReadOptions& options, TraceSink& sink) {
+  const std::string name = fs::path(path).filename().string();
+  // Lines, and records of native traces, stand for themselves; documents do not.
+  if (name.find(".jsonl") == std::string::npos && name.find(".opwt") == std::string::npos) {
     NullSink nowhere;
-    OPWRIGHT_TRY(read_one(path, nowhere));
+    OPWRIGHT_TRY(read_one(path, options, nowhere));
   }
-  return read_one(path, sink);
+  return read_one(path, options, sink);
 }
 
 // In a folder a file that is no trace, or a damaged one, is counted and the rest is read.
@@ -196,7 +204,7 @@ Status read_folder(const std::string& folder, const ReadOptions& options, TraceS
       OPWRIGHT_TRY(read_folder(path.string(), options, sink));
     } else if (!may_be_trace(path)) {
       sink.leave_out("files that are no traces", 1);
-    } else if (const Status read = read_whole(path.string(), sink); !read) {
+    } else if (const Status read = read_whole(path.string(), options, sink); !read) {
       if (read.error().code == ErrorCode::kNotATrace) {
         sink.leave_out("files that are no traces", 1);
         continue;
@@ -213,7 +221,7 @@ Status read_folder(const std::string& folder, const ReadOptions& options, TraceS
 Status read_trace(const std::string& path, const ReadOptions& options, TraceSink& sink) {
   std::error_code error;
   if (path != "-" && fs::is_directory(path, error)) return read_folder(path, options, sink);
-  return read_one(path, sink);
+  return read_one(path, options, sink);
 }
 
 }  // namespace opwright::format

@@ -94,6 +94,7 @@ std::string name_machine(std::string_view machine_json) {
     if (!label.empty()) label += ' ';
     label += word;
   };
+  if (const std::string mock = text_of("mock_board"); !mock.empty()) add(mock + " (mock)");
   add(text_of("board_type"));
   add(text_of("device_series"));
   if (const std::string cards = text_of("card_count"); !cards.empty()) add("x" + cards);

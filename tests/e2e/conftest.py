@@ -8,6 +8,7 @@ import pytest
 import support
 
 NO_REAL_DATA = "real data not present"
+NO_TTNN = "the ttnn library is not present"
 
 
 class Opwright:
@@ -66,6 +67,17 @@ def real_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def ttnn_python() -> Path:
+    """A Python with the real ttnn library: $OPWRIGHT_TTNN_PYTHON, which `./x test` sets to that of build/ttnn-env."""
+    named = os.environ.get("OPWRIGHT_TTNN_PYTHON")
+    if not named:
+        pytest.skip(f"{NO_TTNN}: ./x setup --with-ttnn installs it (Python 3.10 or 3.12 is needed)")
+    if not os.access(named, os.X_OK):
+        pytest.fail(f"OPWRIGHT_TTNN_PYTHON={named} is no program; ./x setup --with-ttnn makes build/ttnn-env/bin/python")
+    return Path(named)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes minutes; runs with ./x test --slow only")
 
@@ -80,6 +92,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
-    count = sum(isinstance(report.longrepr, tuple) and NO_REAL_DATA in report.longrepr[2] for report in skipped)
-    if count:
-        terminalreporter.write_line(f"{NO_REAL_DATA}, {count} tests skipped")
+    for reason in (NO_REAL_DATA, NO_TTNN):
+        count = sum(isinstance(report.longrepr, tuple) and reason in report.longrepr[2] for report in skipped)
+        if count:
+            terminalreporter.write_line(f"{reason}, {count} tests skipped")

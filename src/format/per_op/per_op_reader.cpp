@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "format/per_op/convert.h"
+#include "format/per_op/listing.h"
 
 namespace opwright::format {
 namespace {
@@ -19,50 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using json::Kind;
 using json::Node;
-
-struct RecordFile {
-  std::uint64_t number;
-  std::string name;
-};
-
-// "108_ttnn_to_dtype_20260228_132954_861394.json" -> 108
-bool record_number(std::string_view name, std::uint64_t& number) {
-  if (!name.ends_with(".json")) return false;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end != name.data() && *end == '_';
-}
-
-struct FolderListing {
-  std::vector<RecordFile> records;   // numeric order: the call sequence
-  std::vector<std::string> folders;  // sorted
-  std::size_t side_files = 0;
-  std::size_t links = 0;  // to folders
-  std::error_code error;  // why the folder could not be listed
-};
-
-FolderListing list(const std::string& folder) {
-  FolderListing listing;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, listing.error)) {
-    std::string name = entry.path().filename().string();
-    std::uint64_t number = 0;
-    if (entry.is_directory(ignored)) {
-      if (!entry.is_symlink(ignored))
-        listing.folders.push_back(std::move(name));  // a link may lead back up
-      else
-        ++listing.links;
-    } else if (record_number(name, number)) {
-      listing.records.push_back({number, std::move(name)});
-    } else {
-      ++listing.side_files;
-    }
-  }
-  std::sort(listing.records.begin(), listing.records.end(), [](const RecordFile& a, const RecordFile& b) {
-    return a.number != b.number ? a.number < b.number : a.name < b.name;
-  });
-  std::sort(listing.folders.begin(), listing.folders.end());
-  return listing;
-}
 
 class FolderReader {
  public:
@@ -165,9 +120,9 @@ class FolderReader {
   }
 
   Status read_level(const std::string& folder) {
-    const FolderListing listing = list(folder);
+    const PerOpListing listing = list_per_op(folder);
     if (listing.error) sink_.lose({"unreadable_file", folder, 0, "cannot list the folder: " + listing.error.message()});
-    for (const RecordFile& record : listing.records) {
+    for (const PerOpFile& record : listing.records) {
       const std::string path = folder + "/" + record.name;
       sink_.add_file();
       if (const Status read = read_file(path, text_); !read) {
@@ -200,7 +155,7 @@ class FolderReader {
                                                      : *status == "skipped" ? "were skipped"
                                                                             : "did not pass"),
                         1);
-        sink_.leave_out("calls of tests that did not pass", list(folder).records.size());
+        sink_.leave_out("calls of tests that did not pass", list_per_op(folder).records.size());
         return {};
       }
     }
@@ -226,7 +181,7 @@ bool is_per_op_folder(const std::string& folder) {
   if (fs::exists(folder + "/_trace_metadata.json", ignored)) return true;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     std::uint64_t number = 0;
-    if (!entry.is_directory(ignored) && record_number(entry.path().filename().string(), number)) return true;
+    if (!entry.is_directory(ignored) && per_op_number(entry.path().filename().string(), number)) return true;
   }
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (entry.is_directory(ignored) && fs::exists(entry.path() / "_status.json", ignored)) return true;

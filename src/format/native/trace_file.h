@@ -1,0 +1,74 @@
+// The frame of a native trace: header page, chunks, records with their CRCs (docs/formats/native-trace.md).
+//
+//   auto file = NativeFile::open(path);            // or from_text() for bytes at hand
+//   for (const NativeFile::Chunk& chunk : file->chunks()) file->for_each_record(chunk, [&](RecordView record) { … });
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/input.h"
+#include "base/result.h"
+#include "capture/layout.h"
+#include "format/native/trace_damage.h"
+
+namespace opwright::format {
+
+// Whether a file begins as a native trace does.
+bool is_native_trace(std::string_view start);
+
+struct RecordView {
+  capture::Record kind;
+  std::string_view payload;  // behind the kind byte
+  std::size_t offset;        // of the record in the file
+};
+
+class NativeFile {
+ public:
+  struct Chunk {
+    capture::ChunkHeader header;
+    std::size_t offset;  // of its first record
+    std::size_t end;     // behind its last sound record
+    bool damaged;        // records behind `end` are lost
+  };
+
+  // Refuses what is no native trace, of a later version, or has a damaged first page. Anything else is read as far as
+  // it goes; what is lost is in damage(). `shown` is the path for messages.
+  static Result<NativeFile> open(const std::string& path);
+  static Result<NativeFile> from_input(Input&& input, const std::string& shown);
+  static Result<NativeFile> from_text(std::string bytes, const std::string& shown);
+
+  const std::string& path() const { return path_; }
+  const capture::Header& header() const { return header_; }
+  std::string_view bytes() const { return bytes_; }
+  // Sorted by lane, then by ordinal.
+  const std::vector<Chunk>& chunks() const { return chunks_; }
+  const TraceDamage& damage() const { return damage_; }
+
+  // Records of a chunk, already known to be sound.
+  template <class F>
+  void for_each_record(const Chunk& chunk, F&& visit) const {
+    for (std::size_t at = chunk.offset; at < chunk.end;) visit(record_at(at));
+  }
+  // The record at `at`; moves behind it.
+  RecordView record_at(std::size_t& at) const;
+
+ private:
+  NativeFile(std::string path) : path_(std::move(path)) {}  // NOLINT(google-explicit-constructor): private
+  Status check_header();
+  void find_chunks();
+  void check_records(Chunk& chunk, std::size_t end, bool to_file_end);
+  void check_lanes();
+
+  std::string path_;
+  Text mapped_;
+  std::string owned_;
+  std::string_view bytes_;
+  capture::Header header_{};
+  std::vector<Chunk> chunks_;
+  TraceDamage damage_;
+};
+
+}  // namespace opwright::format

@@ -1,0 +1,95 @@
+#include "launch/mock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/test_folder.h"
+
+namespace opwright::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class MockTest : public testing::Test {
+ protected:
+  MockTest() {
+    library_.write("ttnn/tt_metal/x", "");
+    library_.write("ttnn/runtime/hw/x", "");
+    python_ = {.executable = "/x/python",
+               .version = "3.10.13",
+               .ttnn_version = "0.81.1",
+               .ttnn_folder = library_.file("ttnn")};
+  }
+  Result<MockSetup> make(const std::string& board, std::vector<std::string> environment = {}) {
+    return MockSetup::make(*find_board(board), python_, Environment(std::move(environment)), {.compiler = "/bin/true"});
+  }
+  TestFolder library_;
+  PythonProbe python_;
+};
+
+TEST_F(MockTest, VariablesNameFilesThatAreThere) {
+  const auto setup = make("n150");
+  ASSERT_TRUE(setup) << setup.error().message;
+  const Environment& environment = setup->environment();
+  EXPECT_EQ(content_of(*environment.get("TT_METAL_MOCK_CLUSTER_DESC_PATH")), cluster_descriptor(*find_board("n150")));
+  EXPECT_TRUE(fs::exists(*environment.get("TT_METAL_RUNTIME_ROOT") + "/tt_metal/x"));
+  EXPECT_TRUE(fs::exists(*environment.get("TT_METAL_RUNTIME_ROOT") + "/runtime/sfpi/compiler/bin/riscv-tt-elf-g++"));
+  EXPECT_EQ(environment.get("OPWRIGHT_MOCK_BOARD"), "n150");
+  EXPECT_EQ(environment.get("TT_METAL_SLOW_DISPATCH_MODE"), std::nullopt);
+  for (const Change& change : environment.changes()) EXPECT_FALSE(change.why.empty()) << change.name;
+}
+
+TEST_F(MockTest, SlowDispatchWhereTheBoardOrTheVersionNeedsIt) {
+  EXPECT_EQ(make("n300")->environment().get("TT_METAL_SLOW_DISPATCH_MODE"), "1");
+  python_.ttnn_version = "0.70.1";
+  EXPECT_EQ(make("n150")->environment().get("TT_METAL_SLOW_DISPATCH_MODE"), "1");
+}
+
+TEST_F(MockTest, WhatTheUserHasSetStaysUnlessItIsInTheWay) {
+  const auto setup =
+      make("n150", {"TT_LOGGER_LEVEL=INFO", "TT_METAL_CACHE=/home", "TT_METAL_SIMULATOR=/sim.so", "X=y"});
+  ASSERT_TRUE(setup) << setup.error().message;
+  const Environment& environment = setup->environment();
+  EXPECT_EQ(environment.get("TT_LOGGER_LEVEL"), "INFO");
+  EXPECT_EQ(environment.get("X"), "y");
+  EXPECT_NE(environment.get("TT_METAL_CACHE"), "/home");
+  EXPECT_EQ(environment.get("TT_METAL_SIMULATOR"), std::nullopt);
+}
+
+TEST_F(MockTest, NothingIsLeft) {
+  std::string folder;
+  {
+    const auto setup = make("galaxy");
+    ASSERT_TRUE(setup) << setup.error().message;
+    folder = setup->folder();
+    EXPECT_TRUE(fs::exists(folder));
+  }
+  EXPECT_FALSE(fs::exists(folder));
+  EXPECT_TRUE(fs::exists(library_.file("ttnn/tt_metal/x")));
+}
+
+TEST_F(MockTest, ADescriptorOfTheUsersOwnIsNamedWhereItLies) {
+  const std::string mine = library_.write("mine.yaml", "arch: {0: blackhole}\n");
+  EXPECT_EQ(make(mine)->environment().get("TT_METAL_MOCK_CLUSTER_DESC_PATH"), mine);
+}
+
+TEST_F(MockTest, ALibraryThatWasBuiltFromSourceIsNamedByItsOwnVariable) {
+  library_.write("repo/tt_metal/built", "");
+  library_.write("repo/runtime/hw/x", "");
+  const auto setup = make("n150", {"TT_METAL_RUNTIME_ROOT=" + library_.file("repo")});
+  ASSERT_TRUE(setup) << setup.error().message;
+  EXPECT_TRUE(fs::exists(*setup->environment().get("TT_METAL_RUNTIME_ROOT") + "/tt_metal/built"));
+}
+
+TEST_F(MockTest, AnotherThingThanALibraryIsRefused) {
+  python_.ttnn_folder = "/usr";
+  const auto setup = make("n150");
+  ASSERT_FALSE(setup);
+  EXPECT_THAT(setup.error().message, HasSubstr("no ttnn library as opwright knows it"));
+}
+
+}  // namespace
+}  // namespace opwright::launch
