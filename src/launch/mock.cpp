@@ -33,6 +33,19 @@ Result<std::string> find_compiler(const std::string& folder) {
   return copy.string();
 }
 
+// Who has built the library from source names its root with the library's own variable.
+Result<std::string> root_for(const PythonProbe& python, const Environment& environment) {
+  const std::string named = environment.get("TT_METAL_RUNTIME_ROOT").value_or("");
+  if (named.empty()) return library_root(python.ttnn_folder);
+  auto root = library_root(named);
+  if (!root)
+    return fail(ErrorCode::kNotFound,
+                fmt::format("TT_METAL_RUNTIME_ROOT={}: there are no folders 'tt_metal' and 'runtime'; unset it to use "
+                            "the library in {}",
+                            named, python.ttnn_folder));
+  return root;
+}
+
 // What the program finds in its environment.
 void describe(const Board& board, const PythonProbe& python, const std::string& descriptor, const std::string& overlay,
               const std::string& cache, const std::string& logs, Environment& environment) {
@@ -66,9 +79,7 @@ void describe(const Board& board, const PythonProbe& python, const std::string& 
 
 Result<MockSetup> MockSetup::make(const Board& board, const PythonProbe& python, Environment inherited,
                                   const MockOptions& options) {
-  // Who has built the library from source says so with the library's own variable.
-  const std::string own_root = inherited.get("TT_METAL_RUNTIME_ROOT").value_or("");
-  OPWRIGHT_TRY_ASSIGN(const std::string root, library_root(own_root.empty() ? python.ttnn_folder : own_root));
+  OPWRIGHT_TRY_ASSIGN(const std::string root, root_for(python, inherited));
   OPWRIGHT_TRY_ASSIGN(TempFolder folder, TempFolder::make(kFolderPrefix));
   if (options.keep) folder.keep();
 

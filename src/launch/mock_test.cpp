@@ -84,6 +84,13 @@ TEST_F(MockTest, ALibraryThatWasBuiltFromSourceIsNamedByItsOwnVariable) {
   EXPECT_TRUE(fs::exists(*setup->environment().get("TT_METAL_RUNTIME_ROOT") + "/tt_metal/built"));
 }
 
+TEST_F(MockTest, ARootThatIsNoneIsToldByItsVariable) {
+  const auto setup = make("n150", {"TT_METAL_RUNTIME_ROOT=/no/such/root"});
+  ASSERT_FALSE(setup);
+  EXPECT_THAT(setup.error().message, HasSubstr("TT_METAL_RUNTIME_ROOT=/no/such/root"));
+  EXPECT_THAT(setup.error().message, HasSubstr("unset it"));
+}
+
 TEST_F(MockTest, AnotherThingThanALibraryIsRefused) {
   python_.ttnn_folder = "/usr";
   const auto setup = make("n150");

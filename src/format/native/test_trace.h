@@ -227,16 +227,17 @@ class TestTrace {
   }
   std::uint64_t room() const { return capture::kUnit * chunk_.units - sizeof chunk_ - records_.size(); }
 
-  // The whole file; `tail` as a closed one ends: without the zeros behind its last record.
-  std::string bytes(bool tail_cut = true) {
-    const std::size_t used = file_.size() + sizeof chunk_ + records_.size();
-    close_chunk();
-    if (tail_cut) file_.resize(used);
-    header.units = (file_.size() + capture::kUnit - 1) / capture::kUnit;
-    header.header_crc = capture::crc32c(&header, offsetof(capture::Header, header_crc));
+  // The whole file as it is now. A closed one ends behind its last record, another one has the zeros of its chunk.
+  std::string bytes(bool closed = true) const {
+    TestTrace done = *this;
+    const std::size_t used = done.file_.size() + sizeof chunk_ + records_.size();
+    done.close_chunk();
+    if (closed) done.file_.resize(used);
+    done.header.units = (done.file_.size() + capture::kUnit - 1) / capture::kUnit;
+    done.header.header_crc = capture::crc32c(&done.header, offsetof(capture::Header, header_crc));
     std::string page(capture::kHeaderSize, '\0');
-    std::memcpy(page.data(), &header, sizeof header);
-    return overflow_ ? "a chunk of the test is too long" : page + file_;
+    std::memcpy(page.data(), &done.header, sizeof header);
+    return overflow_ ? "a chunk of the test is too long" : page + done.file_;
   }
 
  private:

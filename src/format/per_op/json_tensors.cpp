@@ -120,25 +120,18 @@ bool JsonValues::put_topology(const Node& mesh, Encoder& out, int& fields) {
   return true;
 }
 
+// With element values it stays a dict: they are part of its configuration, as an import of the file has it.
 bool JsonValues::put_torch_tensor(const Node& node, Encoder& out) {
-  const bool has_values = keys_are(node, {"type", "shape", "dtype", "values"});
-  if (!has_values && !keys_are(node, {"type", "shape", "dtype"})) return false;
+  if (!keys_are(node, {"type", "shape", "dtype"})) return false;
   const Node& dtype = node.fields[2].value;
   if (!is_integers(&node.fields[1].value) || !dtype.is(Kind::kString)) return false;
-  Hash128 hash;
-  if (has_values && !content(node.fields[1].value, dtype.text, node.fields[3].value, hash)) return false;
   Encoder spec;
   spec.structure("torch.Tensor", 2);
   spec.field("shape");
   put(node.fields[1].value, spec);
   spec.field("dtype");
-  spec.string(has_values ? "torch." + std::string(dtype.text) : std::string(dtype.text));
-  if (!has_values) {
-    reference(spec, out);
-    return true;
-  }
-  out.tensor(writer_.value(spec.view()));
-  contents_.emplace_back(static_cast<std::uint32_t>(tensors_++), hash);
+  spec.string(dtype.text);
+  reference(spec, out);
   return true;
 }
 
