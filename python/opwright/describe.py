@@ -17,7 +17,7 @@ from . import _capture
 
 # Kinds and ways of access, as numbers that the compiled module shares (python/src/plans.h).
 ENUM, STRUCT, OPAQUE, TENSOR, FOREIGN = range(5)
-ATTRIBUTE, CALL, LIST, CALL_LIST, ITEMS, HASH = range(6)
+ATTRIBUTE, CALL, LIST, CALL_LIST, ITEMS = range(5)
 
 Field = tuple[str, str, int]
 Plan = tuple[str, int, bool, bool, tuple[Field, ...]]
@@ -33,7 +33,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         *_attributes("memory_layout", "buffer_type", "shard_spec", "nd_shard_spec"),
         ("is_sharded", "is_sharded", CALL),
         ("interleaved", "interleaved", ATTRIBUTE),
-        ("hash", "", HASH),
+        ("hash", "__hash__", CALL),  # hash() would fold its 64 bits
     ),
     "ShardSpec": (("grid", "grid", ATTRIBUTE), ("shape", "shape", LIST), ("orientation", "orientation", ATTRIBUTE)),
     "NdShardSpec": (
@@ -117,7 +117,7 @@ def _present(cls: type, fields: tuple[Field, ...]) -> tuple[Field, ...]:
     """Leaves out, and tells, what this version of the library does not have."""
     kept = []
     for name, attribute, access in fields:
-        if access in (ITEMS, HASH) or hasattr(cls, attribute):
+        if access == ITEMS or hasattr(cls, attribute):
             kept.append((name, attribute, access))
         else:
             unreadable(cls.__name__, name)

@@ -22,8 +22,7 @@ enum class Access {
   kCall,      // a method without arguments
   kList,      // list() of the attribute
   kCallList,  // list() of what the method returns
-  kItems,     // list() of the object itself
-  kHash       // hash() of the object
+  kItems      // list() of the object itself
 };
 
 struct Field {

@@ -162,11 +162,6 @@ Ref ValueWriter::read(PyObject* object, const Field& field) {
     case Access::kItems:
       value = Ref::borrowed(object);
       break;
-    case Access::kHash: {
-      const Py_hash_t hash = PyObject_Hash(object);
-      if (PyErr_Occurred() == nullptr) value = Ref(PyLong_FromSsize_t(hash));
-      break;
-    }
   }
   const bool as_list =
       field.access == Access::kList || field.access == Access::kCallList || field.access == Access::kItems;

@@ -29,6 +29,7 @@ constexpr std::array kFlags{
     Flag{"--to", "FORMAT", "native, per-op or jsonl"},
     Flag{"--output", "PATH",
          "file, or folder for per-op (short: -o), whole or not at all; jsonl: default standard output"},
+    Flag{"--like-existing", "", "per-op: only what the library's own tracer sees, under its numbers (no tensor methods)"},
 };
 constexpr std::array<std::string_view, 3> kFormats{"native", "per-op", "jsonl"};
 
@@ -160,7 +161,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   } else {
     OPWRIGHT_TRY_ASSIGN(NativeTrace trace, opened(source, conversion));
     Result<Conversion> written =
-        to == "per-op" ? format::native_to_per_op(trace, output) : to_jsonl(trace, output, env);
+        to == "per-op" ? format::native_to_per_op(trace, output, {args.is_set("--like-existing")})
+                       : to_jsonl(trace, output, env);
     if (!written) return fail(std::move(written).error());
     conversion.calls = written->calls;
     join(conversion, *written);

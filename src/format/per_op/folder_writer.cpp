@@ -52,10 +52,14 @@ void append_file_op(std::string_view op, std::string& out) {
   }
 }
 
+// Methods of tensors are hooked by us alone; indexing is an operation of the library.
+bool is_method(std::string_view op) { return op.starts_with("ttnn.Tensor.") && !op.ends_with("__getitem__"); }
+
 class FolderWriter {
  public:
-  FolderWriter(NativeTrace& trace, std::string folder)
+  FolderWriter(NativeTrace& trace, std::string folder, PerOpOptions options)
       : trace_(trace),
+        options_(options),
         folder_(std::move(folder)),
         temporary_(fmt::format("{}.{}.tmp", folder_, getpid())),
         writer_(trace, {}),
@@ -105,6 +109,10 @@ class FolderWriter {
       return {};
     }
     const NativeValue* value = trace_.values().value(call.call);
+    if (options_.like_existing && value != nullptr && is_method(value->text)) {
+      conversion_.drop("methods of tensors");
+      return {};
+    }
     const std::uint64_t number = numbered_ ? call.seq : conversion_.calls + 1;
     text_.clear();
     if (value == nullptr || !writer_.write(call, number, text_)) {
@@ -213,6 +221,7 @@ class FolderWriter {
   }
 
   NativeTrace& trace_;
+  PerOpOptions options_;
   std::string folder_, temporary_;
   PerOpWriter writer_;
   DroppedCounter dropped_;
@@ -226,8 +235,8 @@ class FolderWriter {
 
 }  // namespace
 
-Result<Conversion> native_to_per_op(NativeTrace& trace, const std::string& folder) {
-  return FolderWriter(trace, fs::path(folder).lexically_normal().string()).run();
+Result<Conversion> native_to_per_op(NativeTrace& trace, const std::string& folder, PerOpOptions options) {
+  return FolderWriter(trace, fs::path(folder).lexically_normal().string(), options).run();
 }
 
 }  // namespace opwright::format

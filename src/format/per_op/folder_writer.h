@@ -9,7 +9,12 @@
 
 namespace opwright::format {
 
+struct PerOpOptions {
+  // Only calls that the library's own tracer sees, under its numbers: without methods of tensors.
+  bool like_existing = false;
+};
+
 // The folder is there whole or not at all; one that has something in it already is left alone.
-Result<Conversion> native_to_per_op(NativeTrace& trace, const std::string& folder);
+Result<Conversion> native_to_per_op(NativeTrace& trace, const std::string& folder, PerOpOptions options = {});
 
 }  // namespace opwright::format
