@@ -29,8 +29,8 @@ def write() -> None:
     board = os.environ.get("OPWRIGHT_MOCK_BOARD")
     facts: dict[str, object] = {
         "uid": _recorder.uid,
-        "command": list(getattr(sys, "argv", [])),
-        "interpreter_command": list(sys.orig_argv),
+        "command": [without_installation(word) for word in getattr(sys, "argv", [])],
+        "interpreter_command": [without_installation(word) for word in sys.orig_argv],
         "script": script(),
         "environment": environment,
         "hostname": os.uname().nodename,
@@ -73,8 +73,27 @@ def script() -> str | None:
     path = notebook or (arguments[0] if arguments else None)
     if not path or path in ("-c", "-m"):
         return path or None
+    installed = without_installation(path)
+    if installed != path:
+        return installed
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
+
+
+def without_installation(word: str) -> str:
+    """`pytest` for …/bin/pytest, `pytest/__main__.py` for …/site-packages/pytest/__main__.py; other words as they are.
+
+    Where this Python is installed says something about the machine, and nothing about the run.
+    """
+    if not os.path.isabs(word):
+        return word
+    folder, name = os.path.split(word)
+    if folder == os.path.dirname(sys.executable or ""):
+        return name
+    for place in sys.path:
+        if place.endswith(("site-packages", "dist-packages")) and word.startswith(place + os.sep):
+            return word[len(place) + 1 :]
+    return word
 
 
 def git_commit(folder: str) -> str | None:

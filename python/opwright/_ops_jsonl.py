@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import time
 
 from . import _binary
+from ._convert import convert, traces_in
 
 
 class OpsJsonl:
@@ -43,14 +43,9 @@ class OpsJsonl:
         lines = 0
         try:
             for trace in fresh:
-                command = [program, "convert", trace, "--to", "jsonl", "-o", part]
-                done = subprocess.run(
-                    command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-                )
-                if done.returncode != 0:
-                    said = (done.stderr or done.stdout).strip().splitlines()
-                    reason = said[-1].removeprefix("opwright: ") if said else f"exit status {done.returncode}"
-                    return [f"{trace} is not converted: {reason}. By hand: {by_hand}"]
+                problem = convert(program, trace, "jsonl", part)
+                if problem is not None:
+                    return [f"{trace} is not converted: {problem}. By hand: {by_hand}"]
                 lines += _append(part, self.path)
                 os.remove(part)
         except OSError as error:
@@ -61,14 +56,6 @@ class OpsJsonl:
         if self._own is not None and self._own == folder:
             shutil.rmtree(folder, ignore_errors=True)
         return [f"{lines} calls appended to {self.path}"]
-
-
-def traces_in(folder: str | None) -> list[str]:
-    """The trace files of a folder."""
-    if folder is None:
-        return []
-    files = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
-    return sorted(file for file in files if file.endswith(".opwt"))
 
 
 def _append(source: str, target: str) -> int:

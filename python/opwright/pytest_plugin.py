@@ -21,6 +21,7 @@ from .results_csv import ResultsFile, arguments_of_test, metric, timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._convert import PerOpFiles
     from ._ops_jsonl import OpsJsonl
 
 _XDIST = "opwright"  # our key in what xdist hands from the controller to workers and back
@@ -60,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if wants_params and "--trace-params" in sys.argv:
         sys.argv.remove("--trace-params")  # the library looks for it there, and would write a file a call, too
     jsonl: OpsJsonl | None = None
+    per_op: PerOpFiles | None = None
     if jsonl_path and not is_worker:
         from ._ops_jsonl import OpsJsonl
 
@@ -69,13 +71,17 @@ def pytest_configure(config: pytest.Config) -> None:
             _begin_trace(config, config.option.opwright_trace)
         elif wants_params:
             _begin_trace(config, folder_of_existing_tracer)
+            if not is_worker:
+                from ._convert import PerOpFiles
+
+                per_op = PerOpFiles()
         elif jsonl is not None:
             _begin_trace(config, jsonl.own_folder())
     if not (_recorder.on or csv_path):
         return
     if getattr(config.option, "opwright_per_test", False):
         _recorder.per_test = True
-    config.pluginmanager.register(OpwrightSession(config, csv_path, jsonl), "opwright-session")
+    config.pluginmanager.register(OpwrightSession(config, csv_path, jsonl, per_op), "opwright-session")
 
 
 def folder_of_existing_tracer() -> str:
@@ -168,11 +174,14 @@ def _reason(report: pytest.TestReport | None) -> str | None:
 class OpwrightSession:
     """One session of pytest that is traced, or writes results, or both."""
 
-    def __init__(self, config: pytest.Config, csv_path: str | None, jsonl: OpsJsonl | None) -> None:
+    def __init__(
+        self, config: pytest.Config, csv_path: str | None, jsonl: OpsJsonl | None, per_op: PerOpFiles | None
+    ) -> None:
         self._is_worker = hasattr(config, "workerinput")
         self._results = ResultsFile(csv_path) if csv_path else None
         self._asked_for = self._results.path if self._results else None
         self._jsonl = jsonl
+        self._per_op = per_op
         self._test: RunningTest | None = None
         self._messages: list[str] = []
         self._git_commit = _facts.git_commit(os.getcwd()) or "unknown"
@@ -182,8 +191,9 @@ class OpwrightSession:
         if self._is_worker:
             self._session.update(config.workerinput.get(_XDIST, {}))  # type: ignore[attr-defined]
         self._began_trace = getattr(config, _OURS, False)
-        if jsonl is not None:
-            jsonl.remember(_recorder.folder(), _recorder.path())
+        for writer in (jsonl, per_op):
+            if writer is not None:
+                writer.remember(_recorder.folder(), _recorder.path())
         self._watcher: Any = None
         if self._results is not None:
             from ._metrics import MetricWatcher
@@ -290,7 +300,10 @@ class OpwrightSession:
             if self._jsonl is not None:
                 for message in self._jsonl.convert(_recorder.folder()):
                     self._say(message)
-            elif self._began_trace:
+            if self._per_op is not None:
+                for message in self._per_op.convert(_recorder.folder()):
+                    self._say(message)
+            elif self._began_trace and self._jsonl is None:
                 self._say_where(_recorder.folder())
         except Exception as error:
             self._say(f"the trace is not complete: {error}")
@@ -301,7 +314,7 @@ class OpwrightSession:
             session.config.workeroutput[_XDIST] = self._messages  # type: ignore[attr-defined]
 
     def _say_where(self, folder: str | None) -> None:
-        from ._ops_jsonl import traces_in
+        from ._convert import traces_in
 
         if traces_in(folder):
             self._say(f"the trace is in {folder}")

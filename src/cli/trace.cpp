@@ -14,7 +14,8 @@
 #include "cli/command.h"
 #include "cli/ingest.h"
 #include "cli/output.h"
-#include "cli/trace_summary.h"
+#include "cli/trace_outcome.h"
+#include "cli/trace_side_files.h"
 #include "launch/mock.h"
 #include "launch/program.h"
 #include "launch/tracing.h"
@@ -38,6 +39,8 @@ constexpr std::array kFlags{
     Flag{"--max-overhead", "PERCENT", "record less where recording takes more than this share of the run"},
     Flag{"--device-ops", "", "also what runs on the device below each call: operations, buffers (slow)"},
     Flag{"--per-test", "", "one trace file a test instead of one a process"},
+    Flag{"--per-op", "FOLDER", "also write per-op files as the library's own tracer does; a new folder"},
+    Flag{"--ops-jsonl", "FILE", "also append op JSONL (default $TT_OP_RESULTS_JSONL)"},
     kWaitFlag,
 };
 
@@ -50,21 +53,6 @@ constexpr char kDetails[] =
     "A TEST without -- is run with pytest (test files and node ids) or python (other .py files). Calls of tests that\n"
     "did not pass stay out of the store, and their trace is kept. docs/how-to/trace-a-model.md tells more.";
 
-struct Item {
-  std::vector<std::string> command;
-  std::string shown;
-};
-
-// What became of one command.
-struct Outcome {
-  launch::Ended ended;
-  std::string folder;
-  TraceSummary summary;
-  std::optional<ImportReport> imported;
-  bool apart = false;  // calls that were not imported because their test or program failed
-  bool kept = false;
-};
-
 std::vector<std::string> words_of(const std::string& line) { return {"/bin/sh", "-c", line}; }
 
 std::vector<std::string> test_command(const std::string& test) {
@@ -75,8 +63,8 @@ std::vector<std::string> test_command(const std::string& test) {
   return {"python3", test};
 }
 
-Result<std::vector<Item>> items_of(const ParsedArgs& args) {
-  std::vector<Item> items;
+Result<std::vector<TracedItem>> items_of(const ParsedArgs& args) {
+  std::vector<TracedItem> items;
   if (!args.program.empty()) items.push_back({args.program, fmt::format("{}", fmt::join(args.program, " "))});
   for (const std::string& test : args.positionals) {
     if (test.find("::") == std::string::npos && !fs::exists(test)) {
@@ -172,13 +160,13 @@ class OutputAside {
   int saved_ = -1;
 };
 
-Result<Outcome> run_one(const Item& item, launch::TraceOptions options, const std::string& base, std::size_t number,
-                        const ParsedArgs& args, CommandEnv& env) {
+Result<TracedOutcome> run_one(const TracedItem& item, launch::TraceOptions options, const std::string& base,
+                              std::size_t number, const ParsedArgs& args, CommandEnv& env) {
   launch::Environment environment(process_environment());
   OPWRIGHT_TRY_ASSIGN(const std::string path, launch::find_command(item.command, environment));
   OPWRIGHT_TRY_ASSIGN(options.folder, make_folder(base, number));
   options.uid = new_uid();
-  Outcome outcome;
+  TracedOutcome outcome;
   outcome.folder = options.folder;
   std::optional<launch::MockSetup> mock;
   if (const std::string board_name = args.value("--mock"); !board_name.empty()) {
@@ -198,7 +186,7 @@ Result<Outcome> run_one(const Item& item, launch::TraceOptions options, const st
 }
 
 // Into the store, unless the program failed without naming tests: then nobody knows which calls were good.
-Status import_one(Outcome& outcome, const ParsedArgs& args, CommandEnv& env) {
+Status import_one(TracedOutcome& outcome, const ParsedArgs& args, CommandEnv& env) {
   const bool include_failed = args.is_set("--include-failed");
   const TraceSummary& summary = outcome.summary;
   outcome.apart =
@@ -214,141 +202,26 @@ Status import_one(Outcome& outcome, const ParsedArgs& args, CommandEnv& env) {
   return {};
 }
 
-std::string top_operations(const std::map<std::string, std::int64_t>& calls, std::size_t most) {
-  std::vector<std::pair<std::int64_t, std::string>> sorted;
-  for (const auto& [name, count] : calls) sorted.emplace_back(-count, name);
-  std::sort(sorted.begin(), sorted.end());
-  std::string text;
-  for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
-    text += fmt::format("  {:<60} {:>10}\n", sorted[i].second, grouped(-sorted[i].first));
-  if (sorted.size() > most) text += fmt::format("  and {} more operations\n", sorted.size() - most);
-  return text;
-}
-
-std::string tests_text(const std::map<std::string, std::int64_t>& tests) {
-  std::string text;
-  for (const auto& [outcome, count] : tests) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
-  return text;
-}
-
-// What the user reads when the program has ended.
-std::string human(const Item& item, const Outcome& outcome, CommandEnv& env) {
-  const TraceSummary& summary = outcome.summary;
-  std::string text = fmt::format("\ntraced: {}\n", item.shown);
-  if (outcome.ended.signal != 0)
-    text += fmt::format("program: ended by {}\n", launch::signal_text(outcome.ended.signal));
-  else if (outcome.ended.status != 0)
-    text += fmt::format("program: exit status {}\n", outcome.ended.status);
-  if (!summary.tests.empty()) text += fmt::format("tests: {}\n", tests_text(summary.tests));
-  if (summary.calls == 0 && summary.filtered == 0) {
-    text += "calls: none recorded. Did the program import ttnn? Python started with -I, -E or -S cannot be traced.\n";
-  } else {
-    text += fmt::format("calls: {}{} of {}\n", grouped(summary.calls),
-                        summary.errors > 0 ? fmt::format(" ({} raised)", grouped(summary.errors)) : "",
-                        plural(static_cast<std::int64_t>(summary.calls_by_op.size()), "operation"));
-    text += top_operations(summary.calls_by_op, 12);
-  }
-  for (const std::string& op : summary.unfinished_calls)
-    text += fmt::format("UNFINISHED: the process ended during a call of {}\n", op);
-  if (summary.filtered > 0) text += fmt::format("not recorded, as asked: {}\n", plural(summary.filtered, "call"));
-  if (summary.thinned > 0)
-    text += fmt::format("recorded with less detail or only counted (--max-overhead): {}\n",
-                        plural(summary.thinned, "call"));
-  if (summary.lost > 0) text += fmt::format("LOST {}\n", plural(summary.lost, "call"));
-  if (summary.opaque > 0)
-    text += fmt::format("opaque: {} could not be read and {} kept as text\n", plural(summary.opaque, "value"),
-                        summary.opaque == 1 ? "is" : "are");
-  for (const auto& [note, count] : summary.notes)
-    text += fmt::format("note: {}{}\n", note, count > 1 ? fmt::format(" ({} times)", count) : "");
-  for (const std::string& problem : summary.problems) text += fmt::format("LOST {}\n", problem);
-  if (outcome.imported) {
-    const ImportReport& report = *outcome.imported;
-    text += fmt::format("store: {}: {} new, {} known, of {} in {}\n", plural(report.configurations, "configuration"),
-                        grouped(report.added), grouped(report.known), plural(report.calls, "call"), env.store);
-    std::int64_t filtered = 0;
-    for (const auto& [name, count] : report.filtered) filtered += count;
-    if (filtered > 0)
-      text += fmt::format("  {} of operations that are no test subject stay out (--all-ops keeps them)\n",
-                          plural(filtered, "call"));
-    for (const auto& [kind, lost] : report.losses)
-      text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
-  }
-  if (summary.calls > 0) {
-    text += fmt::format("cost: {:.1f} us a call, {:.1f} % of {:.1f} s; {} a call\n", summary.ns_per_call() / 1e3,
-                        summary.run_seconds > 0 ? 100 * summary.recorder_seconds / summary.run_seconds : 0,
-                        summary.run_seconds, size_text(summary.bytes / std::max<std::int64_t>(1, summary.calls)));
-  }
-  if (outcome.apart) {
-    text += fmt::format(
-        "kept apart: calls of {} are not in the store; take them with\n  opwright import --include-failed {}\n",
-        summary.failed_tests.empty() ? "the failed program"
-                                     : plural(static_cast<std::int64_t>(summary.failed_tests.size()), "failed test"),
-        outcome.folder);
-  }
-  text += outcome.kept ? fmt::format("trace: kept in {} ({})\n", outcome.folder, size_text(summary.bytes))
-                       : "trace: removed (--keep keeps it)\n";
-  return text;
-}
-
-std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
-  JsonObject object;
-  for (const auto& [name, count] : counts) object.add(name, count);
-  return object.text();
-}
-
-JsonObject json_of(const Item& item, const Outcome& outcome) {
-  const TraceSummary& summary = outcome.summary;
-  JsonObject object;
-  object.add("exit", std::int64_t{outcome.ended.status})
-      .add("signal", std::int64_t{outcome.ended.signal})
-      .add_raw("tests", counts_json(summary.tests))
-      .add("calls", summary.calls)
-      .add("errors", summary.errors)
-      .add("operations", static_cast<std::int64_t>(summary.calls_by_op.size()))
-      .add("configurations", outcome.imported ? outcome.imported->configurations : 0)
-      .add("added", outcome.imported ? outcome.imported->added : 0)
-      .add_number("ns_per_call", summary.ns_per_call())
-      .add("trace", outcome.kept ? outcome.folder : "")
-      .add("command", item.shown)
-      .add_raw("calls_by_operation", counts_json(summary.calls_by_op))
-      .add("filtered", summary.filtered)
-      .add("thinned", summary.thinned)
-      .add("lost", summary.lost)
-      .add("opaque", summary.opaque)
-      .add("unfinished", summary.unfinished)
-      .add_bool("kept_apart", outcome.apart)
-      .add_raw("failed_tests", json_array(summary.failed_tests, false))
-      .add_raw("problems", json_array(summary.problems, false))
-      .add_raw("notes", counts_json(summary.notes))
-      .add("bytes", summary.bytes)
-      .add_number("run_seconds", summary.run_seconds)
-      .add_number("recorder_seconds", summary.recorder_seconds);
-  return object;
-}
-
-void report(const Item& item, const Outcome& outcome, CommandEnv& env) {
-  const TraceSummary& summary = outcome.summary;
-  print_object(json_of(item, outcome),
-               {{"exit", std::to_string(outcome.ended.status)},
-                {"calls", std::to_string(summary.calls)},
-                {"errors", std::to_string(summary.errors)},
-                {"operations", std::to_string(summary.calls_by_op.size())},
-                {"configurations", std::to_string(outcome.imported ? outcome.imported->configurations : 0)},
-                {"added", std::to_string(outcome.imported ? outcome.imported->added : 0)},
-                {"ns_per_call", fmt::format("{:.0f}", summary.ns_per_call())},
-                {"trace", outcome.kept ? outcome.folder : ""}},
-               human(item, outcome, env), env);
+// What existing tools read. In a batch each command has a folder of its own for per-op files.
+Status write_others(TracedOutcome& outcome, std::size_t number, const ParsedArgs& args) {
+  SideFiles wanted{args.value("--per-op"), args.value("--ops-jsonl")};
+  if (const char* named = std::getenv("TT_OP_RESULTS_JSONL"); wanted.jsonl.empty() && named != nullptr)
+    wanted.jsonl = named;
+  if (!wanted.per_op.empty() && number > 0) wanted.per_op += fmt::format("/{}", number);
+  if (outcome.summary.files.empty() || (wanted.per_op.empty() && wanted.jsonl.empty())) return {};
+  OPWRIGHT_TRY_ASSIGN(outcome.side_files, write_side_files(outcome.summary.files, wanted));
+  return {};
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const std::vector<Item> items, items_of(args));
+  OPWRIGHT_TRY_ASSIGN(const std::vector<TracedItem> items, items_of(args));
   OPWRIGHT_TRY_ASSIGN(const launch::TraceOptions options, options_of(args));
   const std::string base = args.value("--output", "opwright-traces");
   const bool keep = args.is_set("--keep") || !args.value("--output").empty();
   int status = kExitOk;
   std::size_t failed = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    Result<Outcome> outcome = run_one(items[i], options, base, items.size() > 1 ? i + 1 : 0, args, env);
+    Result<TracedOutcome> outcome = run_one(items[i], options, base, items.size() > 1 ? i + 1 : 0, args, env);
     if (!outcome) {
       if (items.size() == 1) return fail(outcome.error());
       env.err << fmt::format("opwright: {}: {}\n", items[i].shown, outcome.error().message);
@@ -356,7 +229,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       ++failed;
       continue;
     }
-    const Status imported = import_one(*outcome, args, env);
+    Status imported = import_one(*outcome, args, env);
+    if (imported) imported = write_others(*outcome, items.size() > 1 ? i + 1 : 0, args);
     const bool whole = imported && outcome->summary.problems.empty() && !outcome->apart;
     outcome->kept = !outcome->summary.files.empty() && (keep || !whole);
     if (!outcome->kept) {
@@ -364,9 +238,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       fs::remove_all(outcome->folder, ignored);
       fs::remove(base, ignored);  // only when it is empty
     }
-    report(items[i], *outcome, env);
+    report_traced(items[i], *outcome, env);
     if (!imported) {
-      env.err << fmt::format("opwright: the trace is in {}, but could not be imported: {}\n", outcome->folder,
+      env.err << fmt::format("opwright: the trace is in {}, but not all was done with it: {}\n", outcome->folder,
                              imported.error().message);
     }
     const int this_one = outcome->ended.status != 0 ? outcome->ended.status : imported ? kExitOk : kExitFailed;

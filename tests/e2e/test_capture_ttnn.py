@@ -289,4 +289,51 @@ def test_examples_trace_by_test(opwright, ttnn_python, example, board):
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert summary["tests"].get("failed", 0) == 0 and summary["tests"]["passed"] > 0
-    assert all(f"test_{example}.py::" in row for row in json.loads(opwright("--format", "json", "ops").stdout)[0]["sources"])
+    shown = json.loads(opwright("--format", "json", "show", "ttnn.linear").stdout)
+    assert all(f"test_{example}.py::" in source for row in shown for source in row["sources"])
+
+
+def test_existing_formats_are_written_too(opwright, ttnn_python, tmp_path):
+    done = opwright(
+        "trace", "--mock", "n150", "--per-op", tmp_path / "per_op", "--ops-jsonl", tmp_path / "ops.jsonl", "--",
+        ttnn_python, PROGRAMS / "arguments.py",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "no place for" in done.stdout
+    records = [json.loads(line) for line in (tmp_path / "ops.jsonl").read_text().splitlines()]
+    assert sum("error" in record and record["error"] is not None for record in records) == 2
+    assert len(list((tmp_path / "per_op").glob("[0-9]*.json"))) == len(records) - 2, "per-op files have no place for errors"
+
+
+def test_the_existing_flag_writes_per_op_files(opwright, opwright_program, ttnn_python, tmp_path):
+    env = {"TTNN_OPERATION_TRACE_DIR": tmp_path / "per_op", "PYTHONPATH": opwright_program.parent / "python"}
+    test = support.REPO / "examples" / "ttnn" / "test_mlp.py"
+    done = opwright(
+        "mock", "--board", "n150", "--",
+        ttnn_python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "opwright.pytest_plugin", "--trace-params", test,
+        env={**env, "OPWRIGHT_BIN": opwright_program},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = [path for path in (tmp_path / "per_op").rglob("*.json") if path.name[0].isdigit()]
+    assert f"{len(files)} per-op files in" in done.stdout and len(files) > 50
+    assert not list((tmp_path / "per_op").rglob("*.opwt"))
+
+
+def test_two_programs_write_into_one_folder(opwright, ttnn_python, tmp_path):
+    program = tmp_path / "twice.py"
+    program.write_text(
+        "import subprocess, sys\n"
+        "code = 'import ttnn; a = ttnn.full([1, 1, 32, 32], 1.0); [ttnn.to_layout(a, ttnn.TILE_LAYOUT) for _ in range(50)]'\n"
+        "started = [subprocess.Popen([sys.executable, '-c', code]) for _ in range(2)]\n"
+        "sys.exit(max(process.wait() for process in started))\n"
+    )
+    trace = Trace(opwright, ttnn_python, program)
+    assert trace.done.returncode == 0, trace.done.stderr
+    assert len(list(Path(trace.summary["trace"]).glob("*.opwt"))) == 2
+    assert trace.summary["calls_by_operation"]["ttnn.to_layout"] == 100
+
+
+def test_a_trace_that_costs_too_much_records_less_and_says_so(opwright, ttnn_python):
+    trace = Trace(opwright, ttnn_python, PROGRAMS / "arguments.py", "--values", "full", "--max-overhead", "0.01")
+    assert trace.done.returncode == 0, trace.done.stderr
+    assert any(note.startswith("throttle:") for note in trace.summary["notes"]), trace.summary["notes"]

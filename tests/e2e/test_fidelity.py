@@ -96,3 +96,20 @@ def test_fast_mode_records_what_slow_mode_does(opwright, ttnn_python, tmp_path):
         exported = opwright("--store", store, "--format", "jsonl", "export", "--to", "jsonl").stdout
         keys[mode] = {json.loads(line)["key"]: json.loads(line)["calls"] for line in exported.splitlines()}
     assert keys["fast"] and keys["fast"] == keys["slow"]
+
+
+def test_values_form_is_the_librarys(opwright, ttnn_python, tmp_path):
+    """With tensor values: two runs of one program, one watched by the library's tracer, one by ours."""
+    program = PROGRAMS / "values.py"
+    env = {"TTNN_OPERATION_TRACE_DIR": tmp_path / "theirs", "TTNN_CONFIG_OVERRIDES": '{"enable_fast_runtime_mode": false}'}
+    done = opwright("mock", "--board", "n150", "--", ttnn_python, program, "theirs", env=env)
+    if "No module named 'torch'" in done.stderr:
+        pytest.skip("the library's own tracer needs torch")
+    assert done.returncode == 0, done.stderr
+    done = opwright(
+        "trace", "--mock", "n150", "--values", "full", "--per-op", tmp_path / "ours", "--", ttnn_python, program
+    )
+    assert done.returncode == 0, done.stderr
+    theirs, ours = per_op_files(tmp_path / "theirs"), per_op_files(tmp_path / "ours")
+    assert len(theirs) == 4 and all('"values"' in text for text in theirs.values())
+    assert ours == theirs

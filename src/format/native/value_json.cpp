@@ -47,14 +47,14 @@ class Writer {
       case Tag::kString:
         return json::append_quoted(out_, value_at.text);
       case Tag::kBytes:
-        out_ += "{\"bytes\": \"";
+        out_ += "{\"$bytes\": \"";
         out_ += to_hex(reinterpret_cast<const std::uint8_t*>(value_at.text.data()), value_at.text.size());
         out_ += "\"}";
         return;
       case Tag::kEnum:
         return json::append_quoted(out_, made_text(value_at));
       case Tag::kOpaque:
-        out_ += "{\"type\": ";
+        out_ += "{\"$type\": ";
         json::append_quoted(out_, value_at.type);
         out_ += ", \"text\": ";
         json::append_quoted(out_, value_at.text);
@@ -94,7 +94,7 @@ class Writer {
 
  private:
   void structure(const NativeValue& value_at) {
-    out_ += "{\"type\": ";
+    out_ += "{\"$type\": ";
     json::append_quoted(out_, value_at.type);
     for (std::size_t i = 0; i < value_at.names.size(); ++i) {
       out_ += ", ";

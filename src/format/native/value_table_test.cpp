@@ -32,9 +32,9 @@ TEST(ValueTable, EveryKind) {
   NativeTrace read = opened(trace);
   EXPECT_EQ(
       json(read, all),
-      R"([null, true, false, -5, -9223372036854775808, 123456789012345678901, 0.5, "a\"b", {"bytes": "017a"}, [1], )"
-      R"({"k": null}, "Layout.TILE", {"type": "Semaphore", "text": "at 0x1"}, )"
-      R"({"type": "ttnn.Tensor", "shape": [1, 2]}, {"type": "ttnn.Tensor", "shape": [1, 2]}])");
+      R"([null, true, false, -5, -9223372036854775808, 123456789012345678901, 0.5, "a\"b", {"$bytes": "017a"}, [1], )"
+      R"({"k": null}, "Layout.TILE", {"$type": "Semaphore", "text": "at 0x1"}, )"
+      R"({"$type": "ttnn.Tensor", "shape": [1, 2]}, {"$type": "ttnn.Tensor", "shape": [1, 2]}])");
   EXPECT_TRUE(read.damage().empty());
 }
 

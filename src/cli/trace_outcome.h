@@ -1,0 +1,33 @@
+// One command of `trace`, what became of it, and how that is told.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/ingest.h"
+#include "cli/trace_summary.h"
+#include "launch/program.h"
+
+namespace opwright::cli {
+
+struct TracedItem {
+  std::vector<std::string> command;
+  std::string shown;
+};
+
+// What became of one command.
+struct TracedOutcome {
+  launch::Ended ended;
+  std::string folder;
+  TraceSummary summary;
+  std::optional<ImportReport> imported;
+  std::vector<std::string> side_files;
+  bool apart = false;  // calls that were not imported because their test or program failed
+  bool kept = false;
+};
+
+void report_traced(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env);
+
+}  // namespace opwright::cli

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/output.h"
+#include "cli/trace_outcome.h"
+
+namespace opwright::cli {
+namespace {
+
+std::string top_operations(const std::map<std::string, std::int64_t>& calls, std::size_t most) {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [name, count] : calls) sorted.emplace_back(-count, name);
+  std::sort(sorted.begin(), sorted.end());
+  std::string text;
+  for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
+    text += fmt::format("  {:<60} {:>10}\n", sorted[i].second, grouped(-sorted[i].first));
+  if (sorted.size() > most) text += fmt::format("  and {} more operations\n", sorted.size() - most);
+  return text;
+}
+
+std::string tests_text(const std::map<std::string, std::int64_t>& tests) {
+  std::string text;
+  for (const auto& [outcome, count] : tests) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
+  return text;
+}
+
+// What the user reads when the program has ended.
+std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
+  const TraceSummary& summary = outcome.summary;
+  std::string text = fmt::format("\ntraced: {}\n", item.shown);
+  if (outcome.ended.signal != 0)
+    text += fmt::format("program: ended by {}\n", launch::signal_text(outcome.ended.signal));
+  else if (outcome.ended.status != 0)
+    text += fmt::format("program: exit status {}\n", outcome.ended.status);
+  if (!summary.tests.empty()) text += fmt::format("tests: {}\n", tests_text(summary.tests));
+  if (summary.calls == 0 && summary.filtered == 0) {
+    text += "calls: none recorded. Did the program import ttnn? Python started with -I, -E or -S cannot be traced.\n";
+  } else {
+    text += fmt::format("calls: {}{} of {}\n", grouped(summary.calls),
+                        summary.errors > 0 ? fmt::format(" ({} raised)", grouped(summary.errors)) : "",
+                        plural(static_cast<std::int64_t>(summary.calls_by_op.size()), "operation"));
+    text += top_operations(summary.calls_by_op, 12);
+  }
+  for (const std::string& op : summary.unfinished_calls)
+    text += fmt::format("UNFINISHED: the process ended during a call of {}\n", op);
+  if (summary.filtered > 0) text += fmt::format("not recorded, as asked: {}\n", plural(summary.filtered, "call"));
+  if (summary.thinned > 0)
+    text += fmt::format("recorded with less detail or only counted (--max-overhead): {}\n",
+                        plural(summary.thinned, "call"));
+  if (summary.lost > 0) text += fmt::format("LOST {}\n", plural(summary.lost, "call"));
+  if (summary.opaque > 0)
+    text += fmt::format("opaque: {} could not be read and {} kept as text\n", plural(summary.opaque, "value"),
+                        summary.opaque == 1 ? "is" : "are");
+  for (const auto& [note, count] : summary.notes)
+    text += fmt::format("note: {}{}\n", note, count > 1 ? fmt::format(" ({} times)", count) : "");
+  for (const std::string& problem : summary.problems) text += fmt::format("LOST {}\n", problem);
+  if (outcome.imported) {
+    const ImportReport& report = *outcome.imported;
+    text += fmt::format("store: {}: {} new, {} known, of {} in {}\n", plural(report.configurations, "configuration"),
+                        grouped(report.added), grouped(report.known), plural(report.calls, "call"), env.store);
+    std::int64_t filtered = 0;
+    for (const auto& [name, count] : report.filtered) filtered += count;
+    if (filtered > 0)
+      text += fmt::format("  {} of operations that are no test subject stay out (--all-ops keeps them)\n",
+                          plural(filtered, "call"));
+    for (const auto& [kind, lost] : report.losses)
+      text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
+  }
+  for (const std::string& line : outcome.side_files) text += fmt::format("written: {}\n", line);
+  if (summary.calls > 0) {
+    text += fmt::format("cost: {:.1f} us a call, {:.1f} % of {:.1f} s; {} a call\n", summary.ns_per_call() / 1e3,
+                        summary.run_seconds > 0 ? 100 * summary.recorder_seconds / summary.run_seconds : 0,
+                        summary.run_seconds, size_text(summary.bytes / std::max<std::int64_t>(1, summary.calls)));
+  }
+  if (outcome.apart) {
+    text += fmt::format(
+        "kept apart: calls of {} are not in the store; take them with\n  opwright import --include-failed {}\n",
+        summary.failed_tests.empty() ? "the failed program"
+                                     : plural(static_cast<std::int64_t>(summary.failed_tests.size()), "failed test"),
+        outcome.folder);
+  }
+  text += outcome.kept ? fmt::format("trace: kept in {} ({})\n", outcome.folder, size_text(summary.bytes))
+                       : "trace: removed (--keep keeps it)\n";
+  return text;
+}
+
+std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
+  JsonObject object;
+  for (const auto& [name, count] : counts) object.add(name, count);
+  return object.text();
+}
+
+JsonObject json_of(const TracedItem& item, const TracedOutcome& outcome) {
+  const TraceSummary& summary = outcome.summary;
+  JsonObject object;
+  object.add("exit", std::int64_t{outcome.ended.status})
+      .add("signal", std::int64_t{outcome.ended.signal})
+      .add_raw("tests", counts_json(summary.tests))
+      .add("calls", summary.calls)
+      .add("errors", summary.errors)
+      .add("operations", static_cast<std::int64_t>(summary.calls_by_op.size()))
+      .add("configurations", outcome.imported ? outcome.imported->configurations : 0)
+      .add("added", outcome.imported ? outcome.imported->added : 0)
+      .add_number("ns_per_call", summary.ns_per_call())
+      .add("trace", outcome.kept ? outcome.folder : "")
+      .add("command", item.shown)
+      .add_raw("calls_by_operation", counts_json(summary.calls_by_op))
+      .add("filtered", summary.filtered)
+      .add("thinned", summary.thinned)
+      .add("lost", summary.lost)
+      .add("opaque", summary.opaque)
+      .add("unfinished", summary.unfinished)
+      .add_bool("kept_apart", outcome.apart)
+      .add_raw("failed_tests", json_array(summary.failed_tests, false))
+      .add_raw("problems", json_array(summary.problems, false))
+      .add_raw("notes", counts_json(summary.notes))
+      .add_raw("written", json_array(outcome.side_files, false))
+      .add("bytes", summary.bytes)
+      .add_number("run_seconds", summary.run_seconds)
+      .add_number("recorder_seconds", summary.recorder_seconds);
+  return object;
+}
+
+}  // namespace
+
+void report_traced(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
+  const TraceSummary& summary = outcome.summary;
+  print_object(json_of(item, outcome),
+               {{"exit", std::to_string(outcome.ended.status)},
+                {"calls", std::to_string(summary.calls)},
+                {"errors", std::to_string(summary.errors)},
+                {"operations", std::to_string(summary.calls_by_op.size())},
+                {"configurations", std::to_string(outcome.imported ? outcome.imported->configurations : 0)},
+                {"added", std::to_string(outcome.imported ? outcome.imported->added : 0)},
+                {"ns_per_call", fmt::format("{:.0f}", summary.ns_per_call())},
+                {"trace", outcome.kept ? outcome.folder : ""}},
+               human(item, outcome, env), env);
+}
+
+}  // namespace opwright::cli
