@@ -147,7 +147,7 @@ class Recorder {
   void refresh_context(Thread& thread);
   bool phase_is_wanted(Thread& thread);
   void start_flusher();
-  void stop_flusher();
+  void stop_flusher(bool for_good);
   void run_flusher();
   void update_header();
   void adjust_level();
@@ -221,6 +221,8 @@ class Recorder {
   std::vector<Chunk> spares_;
   bool ending_ = false;
   std::atomic<bool> has_flusher_{false};  // a fork ends it; the next call starts it again
+  bool is_closing_ = false;               // then nothing starts it again
+  std::mutex flusher_start_mutex_;
   std::uint64_t start_ns_ = 0, start_ticks_ = 0;
   std::uint64_t seen_ticks_ = 0, seen_recorder_ticks_ = 0;
   std::uint32_t calm_looks_ = 0;

@@ -18,7 +18,7 @@ namespace opwright::capture {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
-constexpr std::size_t kSpares = 2;
+constexpr std::size_t kSpares = 4;
 constexpr std::uint32_t kCalmLooksBeforeMoreDetail = 50;
 
 std::uint64_t system_thread_id() { return static_cast<std::uint64_t>(::syscall(SYS_gettid)); }
@@ -231,7 +231,8 @@ void Recorder::stop(State state) {
 // -------------------------------------------------------------------------------------------------------- flush thread
 
 void Recorder::start_flusher() {
-  if (has_flusher_.exchange(true)) return;
+  const std::lock_guard starting(flusher_start_mutex_);
+  if (is_closing_ || has_flusher_.exchange(true)) return;
   ending_ = false;
   // With all signals blocked: the model's handlers run on the model's threads.
   sigset_t all, before;
@@ -245,7 +246,9 @@ void Recorder::start_flusher() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Recorder::stop_flusher() {
+void Recorder::stop_flusher(bool for_good) {
+  const std::lock_guard starting(flusher_start_mutex_);
+  is_closing_ = for_good;
   {
     const std::lock_guard lock(flusher_mutex_);
     ending_ = true;
@@ -398,7 +401,7 @@ void Recorder::shut_down() {
     const Inside inside(*this, thread);
     if (inside.ok) write_counts(thread);
   }
-  stop_flusher();
+  stop_flusher(true);
   current_.store(nullptr);  // nobody comes in from here on; those inside are waited for
   std::vector<Thread*> threads;
   {
@@ -439,7 +442,7 @@ void Recorder::before_fork() {
   lifecycle_.lock();
   Recorder* recorder = current_.load();
   if (recorder == nullptr) return;
-  if (on() == 1) recorder->stop_flusher();
+  if (on() == 1) recorder->stop_flusher(false);
   recorder->context_mutex_.lock();
 }
 

@@ -62,6 +62,7 @@ std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, const st
       return nullptr;
     }
   }
+  ::posix_fadvise(file->fd_, 0, 0, POSIX_FADV_RANDOM);  // reserved pages are empty: nothing to read ahead
   int error = allocate(file->fd_, 0, kHeaderSize);
   void* page = MAP_FAILED;
   if (error == 0) {

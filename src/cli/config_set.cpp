@@ -50,7 +50,9 @@ class Collector final : public format::TraceSink {
     return {};
   }
   void lose(const format::Loss& loss) override {
-    if (set.losses++ == 0) set.loss_example = fmt::format("{}, byte {}: {}", loss.path, loss.offset, loss.example);
+    const bool first = set.losses == 0;
+    set.losses += static_cast<std::int64_t>(loss.count);
+    if (first) set.loss_example = fmt::format("{}, byte {}: {}", loss.path, loss.offset, loss.example);
   }
   void leave_out(std::string_view, std::size_t) override {}
   void describe(const TraceInfo&) override {}

@@ -29,7 +29,8 @@ constexpr std::array kFlags{
     Flag{"--to", "FORMAT", "native, per-op or jsonl"},
     Flag{"--output", "PATH",
          "file, or folder for per-op (short: -o), whole or not at all; jsonl: default standard output"},
-    Flag{"--like-existing", "", "per-op: only what the library's own tracer sees, under its numbers (no tensor methods)"},
+    Flag{"--like-existing", "",
+         "per-op: only what the library's own tracer sees, under its numbers (no tensor methods)"},
 };
 constexpr std::array<std::string_view, 3> kFormats{"native", "per-op", "jsonl"};
 
@@ -149,9 +150,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string output = args.value("--output");
   if (std::find(kFormats.begin(), kFormats.end(), to) == kFormats.end()) {
     const auto near = near_names(to, {kFormats.begin(), kFormats.end()});
-    return fail(ErrorCode::kUsage, to.empty() ? "convert needs --to native, per-op or jsonl"
-                                              : fmt::format("--to {}: choose native, per-op or jsonl{}", to,
-                                                            near.empty() ? "" : ";" + did_you_mean(near)));
+    return fail(ErrorCode::kUsage,
+                to.empty() ? "convert needs --to native, per-op or jsonl"
+                           : fmt::format("--to {}: choose native, per-op or jsonl{}", to, did_you_mean(near)));
   }
   if (output.empty() && to != "jsonl") return fail(ErrorCode::kUsage, fmt::format("convert --to {} needs -o PATH", to));
   OPWRIGHT_TRY_ASSIGN(const Source source, source_at(args.positionals.front()));
@@ -160,9 +161,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     OPWRIGHT_TRY_ASSIGN(conversion, to_native(source, output));
   } else {
     OPWRIGHT_TRY_ASSIGN(NativeTrace trace, opened(source, conversion));
-    Result<Conversion> written =
-        to == "per-op" ? format::native_to_per_op(trace, output, {args.is_set("--like-existing")})
-                       : to_jsonl(trace, output, env);
+    Result<Conversion> written = to == "per-op"
+                                     ? format::native_to_per_op(trace, output, {args.is_set("--like-existing")})
+                                     : to_jsonl(trace, output, env);
     if (!written) return fail(std::move(written).error());
     conversion.calls = written->calls;
     join(conversion, *written);

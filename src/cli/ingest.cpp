@@ -73,7 +73,9 @@ class Ingest final : public format::TraceSink {
 
   void lose(const format::Loss& loss) override {
     ImportReport::Lost& lost = report_.losses[std::string(loss.kind)];
-    if (lost.count++ > 0) return;
+    const bool first = lost.count == 0;
+    lost.count += static_cast<std::int64_t>(loss.count);
+    if (!first) return;
     std::string_view example = loss.example;  // messages that name the path themselves need no second one
     if (example.starts_with(loss.path) && example.substr(loss.path.size()).starts_with(": "))
       example.remove_prefix(loss.path.size() + 2);

@@ -59,7 +59,9 @@ class HashChecker final : public format::TraceSink {
     return {};
   }
   void lose(const format::Loss& loss) override {
-    if (losses++ == 0) loss_example = fmt::format("{}, byte {}: {}", loss.path, loss.offset, loss.example);
+    const bool first = losses == 0;
+    losses += static_cast<std::int64_t>(loss.count);
+    if (first) loss_example = fmt::format("{}, byte {}: {}", loss.path, loss.offset, loss.example);
   }
   void leave_out(std::string_view, std::size_t) override {}
   void describe(const TraceInfo&) override {}

@@ -40,6 +40,7 @@ NativeWriter::NativeWriter(TraceOutput& output, const Start& start) : output_(ou
 }
 
 void NativeWriter::lane(std::uint32_t number, std::uint64_t thread) {
+  if (lane_ != nullptr && number == number_) return;  // calls say their thread themselves
   close_chunk(false);
   number_ = number;
   lane_ = &lanes_[number];

@@ -30,7 +30,7 @@ class NativeWriter {
   };
   NativeWriter(TraceOutput& output, const Start& start);
 
-  // Goes on with a lane, in a new chunk.
+  // Goes on with a lane; in a new chunk, unless it is the one at hand.
   void lane(std::uint32_t number, std::uint64_t thread);
   // The id of a value; it is written when it is new.
   ValueId value(std::string_view encoded);
