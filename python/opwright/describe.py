@@ -107,7 +107,9 @@ def plan(cls: type) -> Plan:
         return name, STRUCT, name in HASHABLE and cls.__hash__ is not object.__hash__, has_dict, _present(cls, FIELDS[name])
     fields = _readable_properties(cls)
     if not fields:
-        return name, OPAQUE, False, has_dict, ()
+        # A semaphore tells its address through a function; classes of the library's Python part keep their state in vars.
+        is_readable = name == "global_semaphore" or (module.split(".")[0] == "ttnn" and has_dict)
+        return name, FOREIGN if is_readable else OPAQUE, False, has_dict, ()
     if "ProgramConfig" in name and "Matmul" in name and hasattr(cls, "to_json"):
         fields = (*fields, ("@json", "to_json", CALL))
     return name, STRUCT, False, has_dict, fields
@@ -135,7 +137,12 @@ def unreadable(cls: str, field: str) -> None:
 
 
 def foreign(value: Any) -> dict[str, Any]:
-    """Tensors of other libraries: what they are, not what they hold."""
+    """Objects that are read by a function: tensors of other libraries (what they are, not what they hold), semaphores,
+    and objects of the library's Python part."""
+    if type(value).__name__ == "global_semaphore":
+        return {"address": sys.modules["ttnn"].get_global_semaphore_address(value)}
+    if (type(value).__module__ or "").split(".")[0] == "ttnn":
+        return {str(name): field for name, field in vars(value).items()}
     return {"shape": [int(dim) for dim in value.shape], "dtype": str(value.dtype)}
 
 

@@ -36,6 +36,8 @@ struct Plan {
   Kind kind = Kind::kOpaque;
   bool hashable = false;  // immutable with a hash and an equality of its own: one look-up instead of reading fields
   bool has_dict = false;
+  // Each object prints its own address, and per-op files hold what it prints: the text is then part of the value.
+  mutable bool text_varies = false;
   std::vector<Field> fields;
   Ref known;  // dict: object -> value id, for hashable ones and enums
 };

@@ -44,6 +44,12 @@ bool equal(PyObject* a, PyObject* b) {
   return same == 1;
 }
 
+// Of most objects; of these they hold the fields.
+bool per_op_files_hold_text(std::string_view type) {
+  return type.find("ComputeKernelConfig") == std::string_view::npos && type != "torch.Tensor" &&
+         !(type.find("Matmul") != std::string_view::npos && type.find("ProgramConfig") != std::string_view::npos);
+}
+
 struct TensorNames {
   PyObject* tensor_id = name("tensor_id");
   PyObject* spec = name("spec");
@@ -195,6 +201,11 @@ void ValueWriter::put_fields(PyObject* object, const Plan& plan, Encoder& out) {
     }
     ++count;
   }
+  if (plan.text_varies) {
+    out.field("@text");
+    out.string(shown(object));
+    ++count;
+  }
   out.set_count(count_at, count);
   --depth_;
 }
@@ -232,7 +243,11 @@ std::uint32_t ValueWriter::keep(PyObject* object, const Plan& plan) {
       return keep_opaque(object, plan.type, plan.has_dict);
     }
     const Ref items(PyDict_Items(fields.get()));
-    encoded.structure(plan.type, static_cast<std::uint64_t>(PyList_Size(items.get())));
+    encoded.structure(plan.type, static_cast<std::uint64_t>(PyList_Size(items.get()) + (plan.text_varies ? 1 : 0)));
+    if (plan.text_varies) {
+      encoded.field("@text");
+      encoded.string(shown(object));
+    }
     for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i) {
       PyObject* pair = PyList_GetItem(items.get(), i);
       encoded.field(utf8(PyTuple_GetItem(pair, 0)));
@@ -243,7 +258,14 @@ std::uint32_t ValueWriter::keep(PyObject* object, const Plan& plan) {
   }
   bool is_new = false;
   const std::uint32_t id = recorder_.intern(encoded.view(), &is_new);
-  if (is_new) recorder_.text(id, plan.has_dict ? capture::kTextHasDict : 0, shown(object));
+  if (is_new) {
+    const std::string text = shown(object);
+    if (!plan.text_varies && text.find(" at 0x") != std::string::npos && per_op_files_hold_text(plan.type)) {
+      plan.text_varies = true;
+      return keep(object, plan);
+    }
+    recorder_.text(id, plan.has_dict ? capture::kTextHasDict : 0, text);
+  }
   if (known_by_value && id != 0) {
     const Ref number(PyLong_FromUnsignedLong(id));
     if (PyDict_SetItem(plan.known.get(), object, number.get()) != 0) PyErr_Clear();

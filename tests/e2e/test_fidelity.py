@@ -113,3 +113,18 @@ def test_values_form_is_the_librarys(opwright, ttnn_python, tmp_path):
     theirs, ours = per_op_files(tmp_path / "theirs"), per_op_files(tmp_path / "ours")
     assert len(theirs) == 4 and all('"values"' in text for text in theirs.values())
     assert ours == theirs
+
+
+def test_objects_that_print_their_address(opwright, ttnn_python, tmp_path):
+    env = {"TTNN_OPERATION_TRACE_DIR": tmp_path / "theirs", "TTNN_CONFIG_OVERRIDES": '{"enable_fast_runtime_mode": false}'}
+    done = opwright(
+        "--format", "json", "trace", "--mock", "n150", "--all-ops", "--per-op", tmp_path / "ours", "--",
+        ttnn_python, PROGRAMS / "mappers.py", env=env,
+    )  # fmt: skip
+    if "No module named 'torch'" in done.stderr:
+        pytest.skip("the library's own tracer needs torch")
+    assert done.returncode == 0, done.stderr
+    theirs, ours = per_op_files(tmp_path / "theirs"), per_op_files(tmp_path / "ours")
+    assert len(theirs) == 3 and all(" at 0x" in text for text in theirs.values())
+    assert ours == theirs
+    assert json.loads(done.stdout)["configurations"] == 1, "an address makes no configuration"
