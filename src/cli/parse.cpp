@@ -155,7 +155,8 @@ Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& 
                                          command != nullptr ? " " : "", command != nullptr ? command->name : "")};
 }
 
-int parse_and_run(std::vector<std::string> args, std::vector<std::string> program, CommandEnv& env) {
+int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vector<std::string> program,
+                  CommandEnv& env) {
   CLI::App root;
   root.set_help_flag();
   root.fallthrough();
@@ -165,10 +166,11 @@ int parse_and_run(std::vector<std::string> args, std::vector<std::string> progra
   root.add_flag("--version", version);
   root.add_option("--store", store);
   root.add_option("--format", format);
-  std::vector<Bound> verbs(kCommands.size());
-  for (std::size_t i = 0; i < kCommands.size(); ++i) {
-    verbs[i].command = kCommands[i];
-    bind(root, verbs[i]);
+  // Only the verb that was named: a file may be called like another one.
+  std::vector<Bound> verbs(chosen == nullptr ? 0 : 1);
+  for (Bound& verb : verbs) {
+    verb.command = chosen;
+    bind(root, verb);
   }
   try {
     root.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // CLI11 takes them reversed
@@ -257,7 +259,8 @@ int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {
     if (verb != args.end() && command == nullptr) return complain(unknown_verb(*verb), env);
     // The user's program begins behind the first `--`; nothing of it is an option of ours.
     const auto dashes = command != nullptr && command->takes_program ? std::find(verb, args.end(), "--") : args.end();
-    return parse_and_run({args.begin(), dashes}, {dashes == args.end() ? args.end() : dashes + 1, args.end()}, env);
+    return parse_and_run(command, {args.begin(), dashes}, {dashes == args.end() ? args.end() : dashes + 1, args.end()},
+                         env);
   } catch (const std::exception& error) {
     env.err << "opwright: internal error: " << error.what() << "; please report it with the command line\n";
     return kExitFailed;

@@ -71,6 +71,21 @@ def test_facts_of_a_run(package: Package) -> None:
     assert ran.records("start") == [[{"only": "ttnn.add", "first": "7"}]]
 
 
+def test_facts_do_not_say_where_python_is_installed(package: Package) -> None:
+    code = """
+import os, sys
+from opwright._facts import without_installation
+here, there = os.path.dirname(sys.executable), next(p for p in sys.path if p.endswith(("site-packages", "dist-packages")))
+for word in (here + "/pytest", there + "/pytest/__main__.py", "/models/demo.py", "demo.py", "--layers", there):
+    print(without_installation(word).replace(there, "THERE"))
+"""
+    ran = package.run(ANY, "-c", code)
+    assert (ran.stderr, ran.stdout.split()) == (
+        "",
+        ["pytest", "pytest/__main__.py", "/models/demo.py", "demo.py", "--layers", "THERE"],
+    )
+
+
 def test_facts_of_a_work_tree_of_git(package: Package) -> None:
     main = package.folder / "main" / ".git"
     (main / "worktrees" / "w").mkdir(parents=True)
