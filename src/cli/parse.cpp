@@ -27,9 +27,16 @@ int complain(const Error& error, CommandEnv& env) {
 
 // Help laid out by us: what it is, how to call it, flags, examples.
 std::string help_of(const Command& command) {
-  std::string text =
-      fmt::format("{}\n\nUsage: opwright {}{}{} [options]{}\n\n", command.summary, command.name,
-                  command.positional.empty() ? "" : " ", command.positional, command.takes_program ? " -- CMD…" : "");
+  std::string text = fmt::format("{}\n\nUsage: opwright {}{}{} [options]\n", command.summary, command.name,
+                                 command.positional.empty() ? "" : " ", command.positional);
+  if (command.takes_program) {
+    const std::string program = fmt::format("opwright {} [options] -- CMD…\n", command.name);
+    if (command.positional.empty())
+      text = fmt::format("{}\n\nUsage: {}", command.summary, program);
+    else
+      text += "       " + program;
+  }
+  text += '\n';
   if (!command.details.empty()) text += fmt::format("{}\n\n", command.details);
   std::size_t width = 14;
   const auto shown = [](const Flag& flag) {

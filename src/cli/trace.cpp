@@ -189,8 +189,8 @@ Result<TracedOutcome> run_one(const TracedItem& item, launch::TraceOptions optio
 Status import_one(TracedOutcome& outcome, const ParsedArgs& args, CommandEnv& env) {
   const bool include_failed = args.is_set("--include-failed");
   const TraceSummary& summary = outcome.summary;
-  outcome.apart =
-      !include_failed && (!summary.failed_tests.empty() || (summary.tests.empty() && outcome.ended.status != 0));
+  outcome.apart = !include_failed && summary.calls > 0 &&
+                  (!summary.failed_tests.empty() || (summary.tests.empty() && outcome.ended.status != 0));
   const bool nothing_named = summary.tests.empty() && outcome.ended.status != 0;
   if (summary.files.empty() || (nothing_named && !include_failed)) return {};
   IngestOptions options;
@@ -232,7 +232,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     Status imported = import_one(*outcome, args, env);
     if (imported) imported = write_others(*outcome, items.size() > 1 ? i + 1 : 0, args);
     const bool whole = imported && outcome->summary.problems.empty() && !outcome->apart;
-    outcome->kept = !outcome->summary.files.empty() && (keep || !whole);
+    const bool is_empty = outcome->summary.calls == 0 && outcome->summary.filtered == 0 && outcome->summary.lost == 0;
+    outcome->kept = !outcome->summary.files.empty() && (keep || (!whole && !is_empty));
     if (!outcome->kept) {
       std::error_code ignored;
       fs::remove_all(outcome->folder, ignored);
