@@ -264,20 +264,22 @@ TEST_F(Capture, KeepsContentsOncePerContent) {
   const std::string path = open();
   const std::vector<float> zeros(100'000, 0.0F);
   const std::vector<std::int32_t> ids = {1, 2, 3, 40'000};
+  const std::vector<std::int32_t> same_bytes(100'000, 0);
   const std::int64_t zeros_shape[] = {100'000}, ids_shape[] = {2, 2};
   for (int i = 0; i < 3; ++i) {
     opwright_call* call = opwright_begin("op");
     opwright_run(call);
     opwright_data(call, 0, 0, "float32", zeros_shape, 1, zeros.data(), OPWRIGHT_CONTENT | OPWRIGHT_SKETCH);
     opwright_data(call, 1, 0, "int32", ids_shape, 2, ids.data(), OPWRIGHT_CONTENT);
+    opwright_data(call, 3, 0, "int32", zeros_shape, 1, same_bytes.data(), OPWRIGHT_CONTENT);
     opwright_data(call, 2, 0, "strange", ids_shape, 2, ids.data(), OPWRIGHT_CONTENT);
     opwright_end(call);
   }
   opwright_close();
   const Scanned trace = scan(path);
   EXPECT_EQ(trace.damaged, 0U);
-  EXPECT_EQ(trace.blobs, 2U);
-  EXPECT_EQ(trace.data, 6U);
+  EXPECT_EQ(trace.blobs, 3U);  // the same bytes as another type are another content
+  EXPECT_EQ(trace.data, 9U);
   EXPECT_EQ(trace.notes.size(), 3U);
 }
 

@@ -9,6 +9,19 @@
 
 namespace opwright::capture {
 
+namespace {
+
+void describe(const Content& content, Encoder& out) {
+  out.structure("data", 2);
+  out.field("dtype");
+  out.string(content.dtype);
+  out.field("shape");
+  out.list(content.shape.size());
+  for (const std::int64_t dim : content.shape) out.integer(dim);
+}
+
+}  // namespace
+
 void record_content(Recorder& recorder, const Content& content, unsigned what) {
   if (recorder.level() >= Level::kNoData || content.elements == nullptr) return;
   const std::size_t size = element_size(content.dtype);
@@ -31,17 +44,14 @@ void record_content(Recorder& recorder, const Content& content, unsigned what) {
   if (has_hash) {
     const std::string_view bytes(static_cast<const char*>(content.elements), content.count * size);
     XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+    // The same bytes as another type or shape are another content.
+    Encoder description;
+    describe(content, description);
+    const XXH64_hash_t seed = XXH3_64bits(description.view().data(), description.size());
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed));
     std::array<unsigned char, 16> hash{};
     std::copy(std::begin(canonical.digest), std::end(canonical.digest), hash.begin());
     if ((what & OPWRIGHT_CONTENT) != 0 && !recorder.has_blob(hash)) {
-      Encoder description;
-      description.structure("data", 2);
-      description.field("dtype");
-      description.string(content.dtype);
-      description.field("shape");
-      description.list(content.shape.size());
-      for (const std::int64_t dim : content.shape) description.integer(dim);
       recorder.blob(hash, recorder.intern(description.view()), bytes);
     }
     record.raw(hash.data(), hash.size());

@@ -132,6 +132,8 @@ bool Recorder::attach(Thread& thread) {
   bool adopted = false;
   {
     const std::lock_guard lock(threads_mutex_);
+    // Closing takes current_ away before it looks who is here: whoever comes later must not come in.
+    if (current_.load() != this) return false;
     if (!idle_lanes_.empty()) {
       thread.lane = idle_lanes_.back();
       idle_lanes_.pop_back();

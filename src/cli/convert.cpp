@@ -110,7 +110,7 @@ Result<Conversion> to_jsonl(NativeTrace& trace, const std::string& output, Comma
       return {};
     });
   OPWRIGHT_TRY_ASSIGN(format::FileOutput file, format::FileOutput::create(output));
-  OPWRIGHT_TRY_ASSIGN(const Conversion conversion,
+  OPWRIGHT_TRY_ASSIGN(Conversion conversion,
                       format::native_to_jsonl(trace, [&file](std::string_view lines) { return file.append(lines); }));
   OPWRIGHT_TRY(file.commit());
   return conversion;

@@ -22,7 +22,7 @@ namespace opwright::fuzz {
 
 inline void require(bool holds, const char* law, std::string_view shown = {}) {
   if (holds) return;
-  std::fprintf(stderr, "broken law: %s\n%.*s\n", law, static_cast<int>(shown.size()), shown.data());
+  std::fprintf(stderr, "broken law: %s\n%s\n", law, std::string(shown).c_str());
   std::abort();
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <ctime>
 #include <optional>
 
@@ -252,7 +253,7 @@ class LineConverter {
         std::from_chars(duration->text.data(), duration->text.data() + duration->text.size(), ms).ec != std::errc() ||
         !(ms >= 0) || ms > 1e12)
       return 0;
-    return static_cast<std::int64_t>(ms * 1e6 + 0.5);
+    return std::llround(ms * 1e6);
   }
 
   void call(std::string_view op, const Node& inputs, const Node& record) {

@@ -78,7 +78,7 @@ class CallStream {
     std::uint64_t ticks = 0;
     bool done = false;
   };
-  void advance(std::size_t lane);
+  void advance(std::size_t index);
   void give_up(Lane& lane, std::uint64_t above);
   void finish();
   void push(std::size_t lane);

@@ -158,7 +158,10 @@ class Line {
 
   std::string object_text(const NativeValue& value) const {
     const PrintedText* printed = value.id != 0 ? trace_.values().printed(value.id) : nullptr;
-    return printed != nullptr ? std::string(printed->text) : made_text(value);
+    if (printed == nullptr) return made_text(value);
+    // An address tells a reader nothing; the fields do.
+    const bool is_address = printed->text.find(" at 0x") != std::string_view::npos;
+    return is_address && !value.items.empty() ? made_text(value) : std::string(printed->text);
   }
 
   NativeTrace& trace_;

@@ -170,7 +170,10 @@ ValueTable::Extent ValueTable::measure(ByteReader& in, int depth, TraceDamage& d
       for (std::uint64_t left = in.count(1); left > 0 && going; --left) going = inner();
       break;
     case Tag::kDict:
-      for (std::uint64_t left = in.count(2); left > 0 && going; --left) going = inner() && inner();
+      for (std::uint64_t left = in.count(2); left > 0 && going; --left) {
+        const bool key = inner();
+        going = key && inner();
+      }
       break;
     case Tag::kStruct:
       in.text();
@@ -210,8 +213,9 @@ ValueTable::Extent ValueTable::measure(ByteReader& in, int depth, TraceDamage& d
 template <class T>
 std::span<T> ValueTable::room(std::size_t count) {
   if (count == 0) return {};
-  decoded_bytes_ += count * sizeof(T);
-  T* first = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
+  const std::size_t bytes = count * sizeof(T);  // NOLINT(bugprone-sizeof-expression): pointers are stored here too
+  decoded_bytes_ += bytes;
+  T* first = static_cast<T*>(arena_->allocate(bytes, alignof(T)));
   std::uninitialized_default_construct_n(first, count);
   return {first, count};
 }

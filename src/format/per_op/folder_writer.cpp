@@ -201,6 +201,8 @@ class FolderWriter {
     std::string text;
     JsonLines lines = json_object(text, 0);
     lines.text("test_source", facts.source_of(""));
+    // As the native trace is read: so that both count as one.
+    if (!trace_.tests().empty() && facts.source.empty()) lines.text("sources", "test_nodeid");
     lines.text("timestamp", local_iso_time(trace_.start_unix_ns()));
     if (!facts.uid.empty()) lines.text("trace_uid", facts.uid);
     lines.key("machine_info");

@@ -36,7 +36,7 @@ bool JsonValues::put_tensor(const Node& node, Encoder& out) {
   int mesh_fields = 0;
   if (has_mesh && !put_topology(*node.find("mesh_device"), topology, mesh_fields)) return false;
   Encoder spec;
-  spec.structure("ttnn.Tensor", static_cast<std::uint64_t>(5 + mesh_fields));
+  spec.structure("ttnn.Tensor", 5 + static_cast<std::uint64_t>(mesh_fields));
   spec.field("shape");
   put(*node.find("original_shape"), spec);
   spec.field("dtype");

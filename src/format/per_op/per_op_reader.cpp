@@ -95,6 +95,7 @@ class FolderReader {
     }
     const Node& node = **root;
     if (const auto source = node.string_field("test_source")) source_ = *source;
+    sources_are_tests_ = node.string_field("sources") == "test_nodeid";
     if (const auto uid = node.string_field("trace_uid")) uid_ = *uid;
     machine_ = node.find("machine_info");
     for (std::uint32_t i = 0; i < node.count; ++i) {
@@ -140,17 +141,22 @@ class FolderReader {
   Status read_test(const std::string& folder) {
     std::string text;
     const std::string path = folder + "/_status.json";
-    if (!options_.include_failed && fs::exists(path)) {
+    const std::string source_outside = source_;
+    if (fs::exists(path)) {
       if (!read_file(path, text)) text.clear();  // not readable: no status, see below
       json::Document document;
       const auto root = document.parse(text);
       const auto status = root ? (*root)->string_field("status") : std::nullopt;
-      if (!status) {
+      const auto test = root ? (*root)->string_field("test_nodeid") : std::nullopt;
+      if (sources_are_tests_ && test) source_ = *test;
+      if (options_.include_failed) {
+        // whatever became of it
+      } else if (!status) {
         sink_.lose(
             {"unreadable_file", path, 0, "no status: whether the test passed is not known, its calls are left out"});
         return {};
-      }
-      if (*status != "passed") {
+      } else if (*status != "passed") {
+        source_ = source_outside;
         sink_.leave_out(fmt::format("tests that {}", *status == "failed"    ? "failed"
                                                      : *status == "skipped" ? "were skipped"
                                                                             : "did not pass"),
@@ -159,13 +165,16 @@ class FolderReader {
         return {};
       }
     }
-    return read_level(folder);
+    const Status read = read_level(folder);
+    source_ = source_outside;
+    return read;
   }
 
   const std::string& folder_;
   const ReadOptions& options_;
   TraceSink& sink_;
   std::string source_, uid_;
+  bool sources_are_tests_ = false;  // a folder that we wrote from a native trace
   const Node* machine_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
   json::Document metadata_, document_;

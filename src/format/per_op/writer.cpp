@@ -178,11 +178,10 @@ void PerOpWriter::value(const NativeValue& value_at, int level, Slots& slots, st
       const std::vector<std::uint32_t>& frees = slots.call->frees;
       const bool freed = !slots.result && std::find(frees.begin(), frees.end(), slot) != frees.end();
       const Blob* blob = slots.data->empty() ? nullptr : content(slots, slot);
-      if (blob == nullptr && !freed)
-        shared(*spec, level, out);
-      else if (spec->is_struct("ttnn.Tensor"))
+      const bool as_usual = blob == nullptr && !freed;  // then it is like others of its spec
+      if (!as_usual && spec->is_struct("ttnn.Tensor"))
         tensor(*spec, level, blob, freed, out);
-      else if (spec->is_struct("torch.Tensor"))
+      else if (!as_usual && spec->is_struct("torch.Tensor"))
         torch_tensor(*spec, level, blob, out);
       else
         shared(*spec, level, out);

@@ -42,23 +42,23 @@ class PerOpWriter {
   };
 
   void body(const NativeValue& call, bool top, Slots slots, std::string& out);
-  void value(const NativeValue& value, int level, Slots& slots, std::string& out);
-  void shared(const NativeValue& value, int level, std::string& out);
-  void object(const NativeValue& value, int level, std::string& out);
-  void printed_object(const NativeValue& value, int level, std::string& out);
+  void value(const NativeValue& value_at, int level, Slots& slots, std::string& out);
+  void shared(const NativeValue& value_at, int level, std::string& out);
+  void object(const NativeValue& value_at, int level, std::string& out);
+  void printed_object(const NativeValue& value_at, int level, std::string& out);
   // `freed`: the tensor has no device any more.
-  void tensor(const NativeValue& spec, int level, const Blob* content, bool freed, std::string& out);
+  void tensor(const NativeValue& spec, int level, const Blob* blob, bool freed, std::string& out);
   void mesh(const NativeValue& spec, int level, bool freed, std::string& out);
-  void torch_tensor(const NativeValue& spec, int level, const Blob* content, std::string& out);
+  void torch_tensor(const NativeValue& spec, int level, const Blob* blob, std::string& out);
   void memory_config(const NativeValue& config, int level, std::string& out);
   void nd_shard_spec(const NativeValue& spec, int level, std::string& out);
   void compute_config(const NativeValue& config, int level, std::string& out);
   bool program_config(const NativeValue& config, int level, std::string& out);
   void mesh_device(const NativeValue& device, int level, std::string& out);
   // Any value without tensors in it.
-  void plain(const NativeValue& value, int level, std::string& out);
-  std::string printed(const NativeValue& value);
-  std::string printed(const NativeValue* value) { return value != nullptr ? printed(*value) : "None"; }
+  void plain(const NativeValue& value_at, int level, std::string& out);
+  std::string printed(const NativeValue& value_at);
+  std::string printed(const NativeValue* value_at) { return value_at != nullptr ? printed(*value_at) : "None"; }
   const Blob* content(const Slots& slots, std::uint32_t slot) const;
   void forget();
 
