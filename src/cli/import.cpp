@@ -168,10 +168,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 const Command kImport{
     "import",
     "Read traces of any supported format and add their configurations to the store.",
-    "PATH is a native trace, a master JSON (both eras), a folder of per-op files, an op JSONL, a graph capture, a "
-    "folder of any of these,\n"
-    "another opwright store, or - for standard input; plain, .gz or .zst, recognised by content.\n"
-    "The same trace imported again changes nothing. All paths go in together or not at all.\n\n"
+    "PATH is a native trace, a master JSON (both eras), a folder of per-op files, an op JSONL, a graph capture,\n"
+    "a folder of any of these, another opwright store, or - for standard input; plain, .gz or .zst, "
+    "recognised by\n"
+    "content. The same trace imported again changes nothing. All paths go in together or not at all.\n\n"
     "  opwright import ttnn_operations_master.json\n"
     "  opwright import generated/ttnn/reports/operation_parameters/demo_20260228_132703\n"
     "  zcat ops.jsonl.gz | opwright import -",

@@ -1,6 +1,7 @@
 """Fixtures of the end-to-end tests. Run them with `./x test`; a test marked `slow` runs with `./x test --slow` only."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -79,6 +80,10 @@ def ttnn_python() -> Path:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A run in the background has these ignored, and so would every program it starts; some tests send them.
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
     config.addinivalue_line("markers", "slow: takes minutes; runs with ./x test --slow only")
 
 
