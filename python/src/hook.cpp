@@ -164,7 +164,7 @@ void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
   for (const ValueWriter::Met& met : arguments_) {
     uses.push_back({met.tensor.id, hook_.tensors.version(met.tensor.storage)});
   }
-  token_ = recorder_.begin(*known_.op, encoded.view(), uses, entered_);
+  token_ = recorder_.begin(*known_.op, encoded.view(), uses, {entered_, 1});
   if (token_.seq != 0 && hook_.options.content != 0) record_contents(arguments_, 0);
 }
 
@@ -247,7 +247,7 @@ void RecordedCall::succeed(PyObject* result) {
       if (hook_.options.content != 0 && token_.seq != 0) record_contents(values_.met, capture::kDataResult);
     }
   }
-  recorder_.end(token_, ending, returned);
+  recorder_.end(token_, ending, returned, 1);
 }
 
 void RecordedCall::fail() {
@@ -269,7 +269,7 @@ void RecordedCall::fail() {
   Ending ending;
   ending.error = recorder_.intern(error.view());
   look_after(ending);
-  recorder_.end(token_, ending, returned);
+  recorder_.end(token_, ending, returned, 1);
   PyErr_Clear();
   PyErr_Restore(type, value, traceback);
 }

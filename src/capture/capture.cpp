@@ -29,7 +29,7 @@ using opwright::capture::Write;
 struct opwright_call {
   Recorder* recorder = nullptr;
   Operation* op = nullptr;  // null: a value to keep
-  std::uint64_t entered = 0;
+  opwright::capture::Measure measure;
   std::uint64_t returned = 0;
   bool running = false;
   CallToken token;
@@ -92,11 +92,14 @@ struct opwright_call {
 
 namespace {
 
+constexpr std::uint32_t kMeasureEvery = 8;
+
 // The calls under construction on this thread, innermost last.
 struct Pending {
   std::deque<opwright_call> calls;
   std::size_t depth = 0;
   opwright_call value;
+  std::uint32_t calls_seen = 0;
 
   struct Known {
     const char* address = nullptr;
@@ -173,16 +176,17 @@ const char* opwright_path(void) {
 opwright_call* opwright_begin_slow_(const char* operation_name) {  // NOLINT: a name of C
   opwright_call* call = nullptr;
   quietly([&] {
-    const std::uint64_t entered = opwright::capture::ticks();
+    Pending& mine = pending();
+    opwright::capture::Measure measure;
+    if (++mine.calls_seen % kMeasureEvery == 0) measure = {opwright::capture::ticks(), kMeasureEvery};
     Recorder* recorder = Recorder::current();
     if (recorder == nullptr || operation_name == nullptr) return;
     Operation* op = operation(*recorder, operation_name);
     if (!recorder->wants(*op)) return;
-    Pending& mine = pending();
     if (mine.depth == mine.calls.size()) mine.calls.emplace_back();
     opwright_call& next = mine.calls[mine.depth++];
     next.reset(recorder, op);
-    next.entered = entered;
+    next.measure = measure;
     next.bytes.tag(Tag::kCall);
     next.bytes.varint(op->id);
     next.count_at = next.bytes.late_count();
@@ -218,7 +222,7 @@ void opwright_run(opwright_call* call) {
     call->close_argument();
     call->bytes.set_count(call->count_at, std::min(call->arguments, Encoder::kMaxLateCount));
     if (!call->in_keywords) call->bytes.set_count(call->bytes.late_count(), 0);
-    call->token = call->recorder->begin(*call->op, call->bytes.view(), call->uses, call->entered);
+    call->token = call->recorder->begin(*call->op, call->bytes.view(), call->uses, call->measure);
     call->running = true;
     call->bytes.clear();
     call->top_values = call->expected = 0;
@@ -277,7 +281,8 @@ void opwright_end(opwright_call* call) {
     ending.tensors = call->results;
     ending.writes = call->writes;
     ending.frees = call->frees;
-    if (call->token.epoch == Recorder::epoch()) call->recorder->end(call->token, ending, call->returned);
+    if (call->token.epoch == Recorder::epoch())
+      call->recorder->end(call->token, ending, call->returned, call->measure.weight);
   });
   // Those begun inside and never ended go with it.
   Pending& mine = pending();

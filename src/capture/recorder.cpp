@@ -194,7 +194,7 @@ void Recorder::refresh_context(Thread& thread) {
 }
 
 CallToken Recorder::begin(Operation& op, std::string_view call, std::span<const TensorUse> tensors,
-                          std::uint64_t entered) {
+                          const Measure& measure) {
   Thread& thread = Recorder::thread();
   const Inside inside(*this, thread);
   const auto lose = [&op] {
@@ -242,11 +242,11 @@ CallToken Recorder::begin(Operation& op, std::string_view call, std::span<const 
   thread.stack.push_back(seq);
   thread.add(thread.calls, 1);
   if (is_new) thread.add(thread.first_sightings, 1);
-  thread.add(thread.recorder_ticks, forward(entered, ticks()));
+  if (measure.weight != 0) thread.add(thread.recorder_ticks, measure.weight * forward(measure.entered, ticks()));
   return {seq, epoch()};
 }
 
-void Recorder::end(const CallToken& token, const Ending& ending, std::uint64_t returned) {
+void Recorder::end(const CallToken& token, const Ending& ending, std::uint64_t returned, std::uint32_t weight) {
   if (token.seq == 0 || token.epoch != epoch()) return;
   Thread& thread = Recorder::thread();
   // Calls inside that never ended (a generator that was dropped, an exception through C) end with the one around them.
@@ -300,7 +300,7 @@ void Recorder::end(const CallToken& token, const Ending& ending, std::uint64_t r
   write(thread, record.view());
   if (ending.error != 0) thread.add(thread.errors, 1);
   if (ending.thinned) thread.add(thread.thinned, 1);
-  thread.add(thread.recorder_ticks, forward(returned, ticks()));
+  if (weight != 0) thread.add(thread.recorder_ticks, weight * forward(returned, ticks()));
 }
 
 // ------------------------------------------------------------------------------------------------------------- context

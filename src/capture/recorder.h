@@ -77,6 +77,13 @@ struct Ending {
   bool thinned = false;
 };
 
+// The recorder's own time is measured from when its caller began to look at the call. Who measures only every n-th call
+// says so: reading the clock is a tenth of what a call costs.
+struct Measure {
+  std::uint64_t entered = 0;
+  std::uint32_t weight = 0;  // calls this one stands for; 0: not measured
+};
+
 // What the caller keeps of a call between begin and end.
 struct CallToken {
   std::uint64_t seq = 0;    // 0: not recorded
@@ -108,9 +115,10 @@ class Recorder {
   // The value's id, written down when it is new.
   std::uint32_t intern(std::string_view encoded, bool* is_new = nullptr);
   void text(std::uint32_t id, std::uint64_t flags, std::string_view text);
-  // Before the call runs. `entered` is when the caller began to look at it. A token with seq 0: not recorded, counted.
-  CallToken begin(Operation& op, std::string_view call, std::span<const TensorUse> tensors, std::uint64_t entered);
-  void end(const CallToken& token, const Ending& ending, std::uint64_t returned);
+  // Before the call runs. A token with seq 0: not recorded, counted.
+  CallToken begin(Operation& op, std::string_view call, std::span<const TensorUse> tensors, const Measure& measure);
+  // `returned`: when the operation was through; `weight` as in Measure.
+  void end(const CallToken& token, const Ending& ending, std::uint64_t returned, std::uint32_t weight);
   void tensor(const ResultTensor& tensor, std::uint32_t spec);
   // `encoded` belongs to the call: kData and kDevice records, already encoded behind their kind byte.
   void append(std::string_view payload);
@@ -218,11 +226,13 @@ class Recorder {
 
   std::mutex flusher_mutex_;
   std::condition_variable flusher_wakes_;
-  std::vector<Chunk> spares_;
+  std::vector<Chunk> spares_;   // reserved ahead
+  std::vector<Chunk> retired_;  // full: unmapped by the flush thread, since that takes as long as a hundred calls
   bool ending_ = false;
   std::atomic<bool> has_flusher_{false};  // a fork ends it; the next call starts it again
   bool is_closing_ = false;               // then nothing starts it again
   std::mutex flusher_start_mutex_;
+  bool has_barrier_ = false;  // closing can make every thread's stores visible, so entering needs no fence
   std::uint64_t start_ns_ = 0, start_ticks_ = 0;
   std::uint64_t seen_ticks_ = 0, seen_recorder_ticks_ = 0;
   std::uint32_t calm_looks_ = 0;

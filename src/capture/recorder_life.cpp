@@ -1,4 +1,5 @@
 // The life of the recorder: open, threads coming and going, chunks, the flush thread, fork, close.
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
 constexpr std::size_t kSpares = 4;
+constexpr std::uint32_t kLongTraceUnits = 32;
+constexpr std::uint32_t kLongTraceChunk = 4;
 constexpr std::uint32_t kCalmLooksBeforeMoreDetail = 50;
 
 std::uint64_t system_thread_id() { return static_cast<std::uint64_t>(::syscall(SYS_gettid)); }
@@ -77,6 +80,7 @@ Recorder::Recorder(const Options& options, std::unique_ptr<TraceFile> file)
       start_ticks_(ticks()),
       seen_ticks_(start_ticks_) {
   file_->header().ticks_per_second = first_tick_rate();
+  has_barrier_ = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 Recorder::~Recorder() = default;
@@ -195,7 +199,9 @@ bool Recorder::next_chunk(Thread& thread, std::size_t payload) {
       const std::lock_guard lock(threads_mutex_);
       used_end_ = std::max(used_end_, lane.chunk.offset + lane.used);
     }
-    TraceFile::unmap(lane.chunk);
+    const std::lock_guard lock(flusher_mutex_);
+    retired_.push_back(lane.chunk);
+    flusher_wakes_.notify_one();
   }
   start_chunk(thread, chunk);
   return true;
@@ -265,10 +271,20 @@ void Recorder::run_flusher() {
   std::uint32_t looks = 0;
   std::unique_lock lock(flusher_mutex_);
   while (!ending_) {
+    if (!retired_.empty()) {
+      Chunk full = retired_.back();
+      retired_.pop_back();
+      lock.unlock();
+      TraceFile::unmap(full);
+      lock.lock();
+      continue;
+    }
     if (spares_.size() < kSpares && !stopped_.load()) {
+      // A long trace has larger chunks: fewer system calls for the same bytes.
+      const std::uint32_t units = file_->header().units < kLongTraceUnits ? 1 : kLongTraceChunk;
       lock.unlock();
       std::string message;
-      const Chunk chunk = file_->reserve(1, message);  // a failure shows when a thread asks
+      const Chunk chunk = file_->reserve(units, message);  // a failure shows when a thread asks
       lock.lock();
       if (chunk.data != nullptr) {
         spares_.push_back(chunk);
@@ -405,6 +421,7 @@ void Recorder::shut_down() {
   }
   stop_flusher(true);
   current_.store(nullptr);  // nobody comes in from here on; those inside are waited for
+  if (has_barrier_) ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
   std::vector<Thread*> threads;
   {
     const std::lock_guard lock(threads_mutex_);
@@ -426,6 +443,7 @@ void Recorder::shut_down() {
   }
   for (Lane& lane : idle_lanes_) leave(lane);
   for (Chunk& chunk : spares_) TraceFile::unmap(chunk);
+  for (Chunk& chunk : retired_) TraceFile::unmap(chunk);
   file_->finish(used_end_);
   {
     const std::lock_guard lock(values_mutex_);

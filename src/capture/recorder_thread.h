@@ -43,9 +43,19 @@ struct Recorder::Thread {
 // A thread is inside the recorder for the life of this object; `ok` is false when the recorder is closing or closed.
 struct Recorder::Inside {
   Inside(Recorder& recorder, Thread& of) : thread(of), outermost(of.busy.load(std::memory_order_relaxed) == 0) {
-    if (outermost) thread.busy.store(1);  // sequentially consistent: close() clears current_ first, then looks here
+    if (outermost) enter(recorder.has_barrier_);
     ok = current_.load() == &recorder && !recorder.stopped_.load(std::memory_order_relaxed) &&
          (thread.epoch.load(std::memory_order_relaxed) == epoch() || recorder.attach(thread));
+  }
+  // Closing clears current_ first and looks at `busy` then; here it is the other way round. Neither may be reordered:
+  // with the system's barrier on the closing side the compiler is all that must be told.
+  void enter(bool has_barrier) {
+    if (has_barrier) {
+      thread.busy.store(1, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+      thread.busy.store(1);
+    }
   }
   ~Inside() {
     if (outermost) thread.busy.store(0, std::memory_order_release);
