@@ -56,10 +56,21 @@ std::uint32_t Recorder::intern(std::string_view encoded, bool* is_new) {
 
 std::uint32_t Recorder::intern(Thread& thread, std::string_view encoded, bool* is_new) {
   if (is_new != nullptr) *is_new = false;
+  if (encoded.empty()) return 0;
+  Thread::Last& last = thread.last_like(encoded);
+  if (last.size == encoded.size() && std::memcmp(last.bytes, encoded.data(), encoded.size()) == 0) return last.id;
+  const auto remember = [&](std::uint32_t id) {
+    if (encoded.size() <= sizeof last.bytes) {
+      std::memcpy(last.bytes, encoded.data(), encoded.size());
+      last.size = static_cast<std::uint32_t>(encoded.size());
+      last.id = id;
+    }
+    return id;
+  };
   const XXH128_hash_t digest = XXH3_128bits(encoded.data(), encoded.size());
   const Hash hash{digest.low64, digest.high64};
   Thread::Known& known = thread.known[hash.low % thread.known.size()];
-  if (known.id != 0 && known.hash == hash) return known.id;
+  if (known.id != 0 && known.hash == hash) return remember(known.id);
 
   const std::lock_guard lock(values_mutex_);
   std::uint32_t id = 0;
@@ -78,7 +89,7 @@ std::uint32_t Recorder::intern(Thread& thread, std::string_view encoded, bool* i
     if (is_new != nullptr) *is_new = true;
   }
   known = {hash, id};
-  return id;
+  return remember(id);
 }
 
 void Recorder::text(std::uint32_t id, std::uint64_t flags, std::string_view text) {

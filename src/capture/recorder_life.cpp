@@ -125,6 +125,7 @@ bool Recorder::attach(Thread& thread) {
   thread.lane = {};
   thread.stack.clear();
   thread.known = {};
+  thread.last = {};
   thread.context = 0;
   thread.context_changed = true;
   thread.phase_wanted = phases_.wants(thread.phase);
@@ -268,7 +269,7 @@ void Recorder::stop_flusher(bool for_good) {
 
 void Recorder::run_flusher() {
   Thread& thread = Recorder::thread();
-  std::uint32_t looks = 0;
+  std::uint32_t looks = 0, reserved = 0;
   std::unique_lock lock(flusher_mutex_);
   while (!ending_) {
     if (!retired_.empty()) {
@@ -281,7 +282,7 @@ void Recorder::run_flusher() {
     }
     if (spares_.size() < kSpares && !stopped_.load()) {
       // A long trace has larger chunks: fewer system calls for the same bytes.
-      const std::uint32_t units = file_->header().units < kLongTraceUnits ? 1 : kLongTraceChunk;
+      const std::uint32_t units = ++reserved < kLongTraceUnits ? 1 : kLongTraceChunk;
       lock.unlock();
       std::string message;
       const Chunk chunk = file_->reserve(units, message);  // a failure shows when a thread asks
