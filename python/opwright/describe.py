@@ -46,7 +46,11 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "Shape": (("dims", "", ITEMS),),
     "MeshShape": (("dims", "", ITEMS),),
     "MeshCoordinate": (("dims", "", ITEMS),),
-    "Tile": (("tile_shape", "tile_shape", LIST), ("face_shape", "face_shape", LIST), ("num_faces", "num_faces", ATTRIBUTE)),
+    "Tile": (
+        ("tile_shape", "tile_shape", LIST),
+        ("face_shape", "face_shape", LIST),
+        ("num_faces", "num_faces", ATTRIBUTE),
+    ),
     "TensorTopology": (
         ("placements", "placements", CALL_LIST),
         ("distribution_shape", "distribution_shape", CALL_LIST),
@@ -104,7 +108,13 @@ def plan(cls: type) -> Plan:
     if (module.split(".")[0], name) in (("torch", "Tensor"), ("torch", "Parameter"), ("numpy", "ndarray")):
         return f"{module.split('.')[0]}.{'ndarray' if name == 'ndarray' else 'Tensor'}", FOREIGN, False, has_dict, ()
     if name in FIELDS:
-        return name, STRUCT, name in HASHABLE and cls.__hash__ is not object.__hash__, has_dict, _present(cls, FIELDS[name])
+        return (
+            name,
+            STRUCT,
+            name in HASHABLE and cls.__hash__ is not object.__hash__,
+            has_dict,
+            _present(cls, FIELDS[name]),
+        )
     fields = _readable_properties(cls)
     if not fields:
         # A semaphore tells its address through a function; classes of the library's Python part keep their state in vars.
@@ -180,7 +190,9 @@ def _as_array(tensor: Any) -> Any:
             return None
         tensor = tensor.cpu()
     if tensor.layout != ttnn.ROW_MAJOR_LAYOUT:
-        tensor = ttnn.to_layout(ttnn.to_dtype(tensor, ttnn.float32) if _is_block(tensor) else tensor, ttnn.ROW_MAJOR_LAYOUT)
+        tensor = ttnn.to_layout(
+            ttnn.to_dtype(tensor, ttnn.float32) if _is_block(tensor) else tensor, ttnn.ROW_MAJOR_LAYOUT
+        )
     if "float" in str(tensor.dtype).lower() and tensor.dtype != ttnn.float32:
         tensor = ttnn.to_dtype(tensor, ttnn.float32)
     return numpy.ascontiguousarray(tensor.to_numpy())
