@@ -338,3 +338,10 @@ def test_a_trace_that_costs_too_much_records_less_and_says_so(opwright, ttnn_pyt
     trace = Trace(opwright, ttnn_python, PROGRAMS / "arguments.py", "--values", "full", "--max-overhead", "0.01")
     assert trace.done.returncode == 0, trace.done.stderr
     assert any(note.startswith("throttle:") for note in trace.summary["notes"]), trace.summary["notes"]
+
+
+def test_names_that_scripts_depend_on(opwright):
+    done = opwright("--format", "json", "trace", "--", sys.executable, "-c", "print('not in the JSON')")
+    assert done.returncode == 0 and "not in the JSON" in done.stderr
+    names = ["exit", "tests", "calls", "errors", "operations", "configurations", "added", "ns_per_call", "trace"]
+    assert [name for name in json.loads(done.stdout) if name in names] == names
