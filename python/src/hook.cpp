@@ -162,7 +162,11 @@ void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
   std::vector<TensorUse> uses;
   uses.reserve(arguments_.size());
   for (const ValueWriter::Met& met : arguments_) {
-    uses.push_back({met.tensor.id, hook_.tensors.version(met.tensor.storage)});
+    const std::uint64_t version = hook_.tensors.version(met.tensor.storage);
+    uses.push_back({met.tensor.id, version});
+    if (met.is_new) {
+      recorder_.tensor({met.tensor.id, version, met.tensor.storage, met.tensor.address, 0}, met.tensor.spec);
+    }
   }
   token_ = recorder_.begin(*known_.op, encoded.view(), uses, {entered_, 1});
   if (token_.seq != 0 && hook_.options.content != 0) record_contents(arguments_, 0);

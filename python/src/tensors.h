@@ -24,7 +24,6 @@ struct SpecGuess {
     Ref spec, topology, storage_type;
     std::uint64_t device = 0;
     std::uint32_t id = 0;
-    bool on_device = false;
   };
   std::array<Known, 4> known;
   std::size_t next = 0;

@@ -291,7 +291,7 @@ void ValueWriter::put_tensor(PyObject* object, const Plan& plan, Encoder& out, S
   tensor.id = has_id ? number(id) + 1 : 0;
   if (has_id) {
     if (const Tensor* known = tensors_.find(tensor.id)) {
-      met.push_back({object, *known});
+      met.push_back({object, *known, false});
       out.tensor(known->spec);
       return;
     }
@@ -333,7 +333,7 @@ void ValueWriter::put_tensor(PyObject* object, const Plan& plan, Encoder& out, S
     tensor.storage = buffer && buffer.get() != Py_None ? number(buffer) + 1 : tensor.address;
   }
   if (has_id) tensors_.remember(tensor);
-  met.push_back({object, tensor});
+  met.push_back({object, tensor, true});
   out.tensor(tensor.spec);
 }
 

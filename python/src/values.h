@@ -28,6 +28,7 @@ class ValueWriter {
   struct Met {
     PyObject* object;  // borrowed: alive as long as the call's arguments or its result
     Tensor tensor;
+    bool is_new;  // nothing recorded had it before
   };
   std::vector<Met> met;
 

@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/content.h"
@@ -100,6 +101,18 @@ struct Pending {
   std::size_t depth = 0;
   opwright_call value;
   std::uint32_t calls_seen = 0;
+
+  // Is this tensor new to the trace, as far as this thread remembers? Once forgotten it is told again.
+  bool meets(std::uint64_t id) {
+    if (tensors_epoch != Recorder::epoch()) {
+      tensors_epoch = Recorder::epoch();
+      tensors = {};
+    }
+    std::uint64_t& known = tensors[id % tensors.size()];
+    return std::exchange(known, id + 1) != id + 1;
+  }
+  std::array<std::uint64_t, 1024> tensors{};  // id + 1
+  std::uint64_t tensors_epoch = 0;
 
   struct Known {
     const char* address = nullptr;
@@ -356,8 +369,14 @@ void opwright_put_tensor(opwright_call* call, const opwright_tensor* tensor) {
     bytes.tensor(tensor->spec);
     if (call->running) {
       call->results.push_back({tensor->id, tensor->version, tensor->storage, tensor->address, tensor->view_of});
+      pending().meets(tensor->id);
     } else {
       call->uses.push_back({tensor->id, tensor->version});
+      if (const bool tells = tensor->storage != 0 || tensor->address != 0 || tensor->view_of != 0;
+          tells && pending().meets(tensor->id)) {
+        call->recorder->tensor({tensor->id, tensor->version, tensor->storage, tensor->address, tensor->view_of},
+                               tensor->spec);
+      }
     }
   });
 }

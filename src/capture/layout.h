@@ -16,8 +16,7 @@ inline constexpr std::uint64_t kChunkMagic = 0x314b4e554843574fULL;  // "OWCHUNK
 enum class State : std::uint32_t {
   kOpen = 1,      // the program is running, or was killed
   kClosed = 2,    // ended by itself
-  kDiskFull = 3,  // recording stopped: no space for another chunk; calls after it are counted in calls_lost
-  kForked = 4     // the program became another one (exec) or its child took over
+  kDiskFull = 3   // recording stopped: no space for another chunk; calls after it are counted in calls_lost
 };
 
 // The first page. Everything up to `header_crc` is written once; the rest is live and not covered by a CRC, so that it

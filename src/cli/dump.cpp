@@ -33,8 +33,6 @@ std::string_view state_text(std::uint32_t state) {
       return "closed in order";
     case capture::State::kDiskFull:
       return "stopped: no space left";
-    case capture::State::kForked:
-      return "handed over to another process";
   }
   return "in an unknown state";
 }

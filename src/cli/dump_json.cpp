@@ -189,7 +189,6 @@ class Dump {
     const format::CallContext context = trace_.context(call.context);
     const NativeValue* value = trace_.values().value(call.call);
     std::size_t slot = 0;
-    const auto spec_of = [](const NativeValue& tensor) { return tensor.id; };
     std::vector<std::string> args;
     JsonObject kw;
     if (value != nullptr) {
@@ -201,7 +200,7 @@ class Dump {
         return value_json(item, [&] {
           const format::TensorUse use = slot < call.tensors.size() ? call.tensors[slot] : format::TensorUse{};
           ++slot;
-          return tensor_json(use.id, use.version, specs[at++], nullptr);
+          return tensor_json(use.id, use.version, specs[at++], trace_.outside_tensor(use.id));
         });
       };
       for (std::size_t i = 0; i < value->items.size(); ++i) {
@@ -211,7 +210,6 @@ class Dump {
           kw.add_raw(value->names[i - value->positional], walk(*value->items[i]));
       }
     }
-    (void)spec_of;
     std::string ret = "null";
     if (const NativeValue* result = call.result != 0 ? trace_.values().value(call.result) : nullptr) {
       std::vector<ValueId> specs;

@@ -70,12 +70,6 @@ void leave_out_raised(std::vector<Selected>& selected, ExportReport& report) {
   if (left > 0) report.left_out["configurations all of whose calls raised"] = static_cast<std::int64_t>(left);
 }
 
-std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
-  JsonObject object;
-  for (const auto& [what, count] : counts) object.add(what, count);
-  return object.text();
-}
-
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string to = args.value("--to", "master");
   if (std::find(kLater.begin(), kLater.end(), to) != kLater.end())

@@ -21,23 +21,6 @@ constexpr std::array kFlags{
     kWaitFlag,
 };
 
-std::string names_json(const std::map<std::string, std::int64_t>& names) {
-  JsonObject object;
-  for (const auto& [name, count] : names) object.add(name, count);
-  return object.text();
-}
-
-std::string name_list(const std::map<std::string, std::int64_t>& names, std::size_t most) {
-  std::vector<std::pair<std::int64_t, std::string>> sorted;
-  for (const auto& [name, count] : names) sorted.emplace_back(-count, name);
-  std::sort(sorted.begin(), sorted.end());
-  std::string text;
-  for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
-    text += fmt::format("{}{} {}", i > 0 ? ", " : "", sorted[i].second, grouped(-sorted[i].first));
-  if (sorted.size() > most) text += fmt::format(", and {} more", sorted.size() - most);
-  return text;
-}
-
 std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
   std::int64_t total = 0;
   for (const auto& [name, count] : names) total += count;
@@ -56,13 +39,13 @@ std::string human(const ImportReport& report, const IngestOptions& options, bool
     text += fmt::format("   ({} listed, {} spellings)", grouped(report.records), grouped(report.forms));
   text += written ? "\n" : options.dry_run ? "   (dry run: nothing written)\n" : "   (strict: nothing written)\n";
   if (!report.filtered.empty())
-    text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), name_list(report.filtered, 8));
+    text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), count_list(report.filtered, 8));
   if (!report.not_listed.empty()) {
     text +=
-        fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", name_list(report.not_listed, 8));
+        fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", count_list(report.not_listed, 8));
   }
   if (!report.left_out.empty())
-    text += fmt::format("not kept: {}\n", name_list(report.left_out, report.left_out.size()));
+    text += fmt::format("not kept: {}\n", count_list(report.left_out, report.left_out.size()));
   if (report.unknown_names > 0)
     text += fmt::format("unknown: {} kept as spelled{}\n", plural(report.unknown_names, "name"),
                         report.unknown_example.empty() ? "" : ", e.g. " + report.unknown_example);
@@ -128,10 +111,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("forms", report.forms)
       .add("added", refused ? 0 : report.added)
       .add("known", report.known)
-      .add_raw("filtered", names_json(report.filtered))
-      .add_raw("not_listed", names_json(report.not_listed))
-      .add_raw("left_out", names_json(report.left_out))
-      .add_raw("losses", names_json(losses))
+      .add_raw("filtered", counts_json(report.filtered))
+      .add_raw("not_listed", counts_json(report.not_listed))
+      .add_raw("left_out", counts_json(report.left_out))
+      .add_raw("losses", counts_json(losses))
       .add_raw("loss_examples", examples.text())
       .add("unparsed_left", report.unparsed_left)
       .add("unknown_names", report.unknown_names)

@@ -95,6 +95,27 @@ JsonObject& JsonObject::add_raw(std::string_view name, std::string_view json) {
   return *this;
 }
 
+std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
+  JsonObject object;
+  for (const auto& [name, count] : counts) object.add(name, count);
+  return object.text();
+}
+
+std::vector<std::pair<std::string, std::int64_t>> by_count(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
+}
+
+std::string count_list(const std::map<std::string, std::int64_t>& counts, std::size_t most) {
+  const auto sorted = by_count(counts);
+  std::string text;
+  for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
+    text += fmt::format("{}{} {}", i > 0 ? ", " : "", sorted[i].first, grouped(sorted[i].second));
+  if (sorted.size() > most) text += fmt::format(", and {} more", sorted.size() - most);
+  return text;
+}
+
 std::string json_array(const std::vector<std::string>& items, bool items_are_json) {
   std::string out = "[";
   for (const std::string& item : items) {

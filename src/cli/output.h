@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ class JsonObject {
   std::string body_;
 };
 
+// {"name": count, …}
+std::string counts_json(const std::map<std::string, std::int64_t>& counts);
+// The largest first.
+std::vector<std::pair<std::string, std::int64_t>> by_count(const std::map<std::string, std::int64_t>& counts);
+// "ttnn.add 12, ttnn.linear 3, and 4 more"
+std::string count_list(const std::map<std::string, std::int64_t>& counts, std::size_t most);
 std::string json_array(const std::vector<std::string>& items, bool items_are_json);
 std::string json_string(std::string_view text);
 

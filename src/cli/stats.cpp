@@ -44,12 +44,6 @@ struct Distribution {
   }
 };
 
-std::string counts_json(const Counts& counts) {
-  JsonObject object;
-  for (const auto& [name, count] : counts) object.add(name, count);
-  return object.text();
-}
-
 std::string counts_text(std::string_view title, const Counts& counts, std::size_t most = 12) {
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, count] : counts) sorted.emplace_back(-count, name);

@@ -164,10 +164,6 @@ Result<TracedOutcome> run_one(const TracedItem& item, launch::TraceOptions optio
                               std::size_t number, const ParsedArgs& args, CommandEnv& env) {
   launch::Environment environment(process_environment());
   OPWRIGHT_TRY_ASSIGN(const std::string path, launch::find_command(item.command, environment));
-  OPWRIGHT_TRY_ASSIGN(options.folder, make_folder(base, number));
-  options.uid = new_uid();
-  TracedOutcome outcome;
-  outcome.folder = options.folder;
   std::optional<launch::MockSetup> mock;
   if (const std::string board_name = args.value("--mock"); !board_name.empty()) {
     OPWRIGHT_TRY_ASSIGN(const launch::Board board, launch::find_board(board_name));
@@ -175,6 +171,10 @@ Result<TracedOutcome> run_one(const TracedItem& item, launch::TraceOptions optio
     OPWRIGHT_TRY_ASSIGN(mock, launch::MockSetup::make(board, python, environment));
     environment = mock->environment();
   }
+  OPWRIGHT_TRY_ASSIGN(options.folder, make_folder(base, number));  // when all else is in place: a failure leaves none
+  options.uid = new_uid();
+  TracedOutcome outcome;
+  outcome.folder = options.folder;
   OPWRIGHT_TRY(launch::add_tracing(environment, options));
   {
     env.out.flush();
@@ -216,6 +216,7 @@ Status write_others(TracedOutcome& outcome, std::size_t number, const ParsedArgs
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::vector<TracedItem> items, items_of(args));
   OPWRIGHT_TRY_ASSIGN(const launch::TraceOptions options, options_of(args));
+  OPWRIGHT_TRY(wait_ms(args));  // a wrong value is told before the program runs, not after
   const std::string base = args.value("--output", "opwright-traces");
   const bool keep = args.is_set("--keep") || !args.value("--output").empty();
   int status = kExitOk;

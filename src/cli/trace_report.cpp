@@ -9,12 +9,10 @@ namespace opwright::cli {
 namespace {
 
 std::string top_operations(const std::map<std::string, std::int64_t>& calls, std::size_t most) {
-  std::vector<std::pair<std::int64_t, std::string>> sorted;
-  for (const auto& [name, count] : calls) sorted.emplace_back(-count, name);
-  std::sort(sorted.begin(), sorted.end());
+  const auto sorted = by_count(calls);
   std::string text;
   for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
-    text += fmt::format("  {:<60} {:>10}\n", sorted[i].second, grouped(-sorted[i].first));
+    text += fmt::format("  {:<60} {:>10}\n", sorted[i].first, grouped(sorted[i].second));
   if (sorted.size() > most) text += fmt::format("  and {} more operations\n", sorted.size() - most);
   return text;
 }
@@ -44,6 +42,8 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
   }
   for (const std::string& op : summary.unfinished_calls)
     text += fmt::format("UNFINISHED: the process ended during a call of {}\n", op);
+  if (const auto shown = static_cast<std::int64_t>(summary.unfinished_calls.size()); summary.unfinished > shown)
+    text += fmt::format("UNFINISHED: {} more\n", grouped(summary.unfinished - shown));
   if (summary.filtered > 0) text += fmt::format("not recorded, as asked: {}\n", plural(summary.filtered, "call"));
   if (summary.thinned > 0)
     text += fmt::format("recorded with less detail or only counted (--max-overhead): {}\n",
@@ -61,6 +61,14 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
                         grouped(report.added), grouped(report.known), plural(report.calls, "call"), env.store);
     std::int64_t filtered = 0;
     for (const auto& [name, count] : report.filtered) filtered += count;
+    if (!report.left_out.empty())
+      text += fmt::format("  not kept: {}\n", count_list(report.left_out, report.left_out.size()));
+    if (report.unknown_names > 0)
+      text += fmt::format("  unknown: {} kept as spelled, e.g. {}\n", plural(report.unknown_names, "name"),
+                          report.unknown_example);
+    if (report.unparsed_left > 0)
+      text += fmt::format("  unparsed: {} kept as opaque text, e.g. {}\n", plural(report.unparsed_left, "value"),
+                          report.unparsed_example);
     if (filtered > 0)
       text += fmt::format("  {} of operations that are no test subject stay out (--all-ops keeps them)\n",
                           plural(filtered, "call"));
@@ -83,12 +91,6 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
   text += outcome.kept ? fmt::format("trace: kept in {} ({})\n", outcome.folder, size_text(summary.bytes))
                        : "trace: removed (--keep keeps it)\n";
   return text;
-}
-
-std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
-  JsonObject object;
-  for (const auto& [name, count] : counts) object.add(name, count);
-  return object.text();
 }
 
 JsonObject json_of(const TracedItem& item, const TracedOutcome& outcome) {

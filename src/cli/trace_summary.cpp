@@ -38,7 +38,6 @@ void add(TraceSummary& summary, format::NativeTrace& trace) {
     if (test.outcome == "failed") summary.failed_tests.emplace_back(test.id);
   }
   for (const format::Note& note : trace.notes()) ++summary.notes[fmt::format("{}: {}", note.kind, note.text)];
-  if (summary.board.empty()) summary.board = trace.fact_text("board");
   std::unordered_map<format::ValueId, std::int64_t*> counters;
   format::CallStream calls(trace);
   std::int64_t streamed = 0;

@@ -22,7 +22,6 @@ struct TraceSummary {
   std::vector<std::string> failed_tests;
   std::vector<std::string> unfinished_calls;  // calls during which a process ended
   std::vector<std::string> problems;          // files that could not be read, full disks
-  std::string board, ttnn_version;
 
   double ns_per_call() const { return calls == 0 ? 0 : recorder_seconds * 1e9 / static_cast<double>(calls); }
 };

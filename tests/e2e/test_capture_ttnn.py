@@ -101,6 +101,15 @@ def test_arguments_are_recorded_as_themselves(arguments):
     assert "HiFi4" in text[arguments.of("ttnn.softmax")[0]["seq"]]
 
 
+def test_a_tensor_that_no_call_made_tells_its_storage(opwright, arguments):
+    shown = opwright("--format", "json", "dump", arguments.summary["trace"])
+    calls = json.loads(shown.stdout)["calls"]
+    moved = next(call for call in calls if call["op"] == "ttnn.to_device")
+    assert "storage" in moved["args"][0], "a host tensor made by the constructor"
+    added = next(call for call in calls if call["op"] == "ttnn.add")
+    assert moved["ret"]["storage"] > 0 and added["args"][0]["id"] == moved["ret"]["id"]
+
+
 def test_writes_and_frees_are_seen(arguments):
     relu = arguments.of("ttnn.relu")[0]
     assert relu["writes"], relu
@@ -254,6 +263,13 @@ def test_a_program_without_the_library(opwright, ttnn_python, tmp_path):
     assert done.returncode == 0
     assert done.stdout.startswith("hello\n")
     assert "none recorded" in done.stdout
+    assert not (opwright.folder / "opwright-traces").exists()
+
+
+def test_what_is_wrong_is_told_before_the_program_runs(opwright):
+    for flags in (("--wait", "soon"), ("--values", "some"), ("--mock", "n15"), ("--max-overhead", "-1")):
+        done = opwright("trace", *flags, "--", sys.executable, "-c", "print('it ran')")
+        assert done.returncode in (2, 3) and "it ran" not in done.stdout, flags
     assert not (opwright.folder / "opwright-traces").exists()
 
 

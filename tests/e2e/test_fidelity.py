@@ -64,6 +64,7 @@ def test_our_trace_has_all_that_the_librarys_tracer_has(opwright, ttnn_python, t
 
     whole_folder = tmp_path / "whole"
     assert opwright("convert", trace, "--to", "per-op", "-o", whole_folder).returncode == 0
+    assert len(per_op_files(whole_folder)) == summary["calls"] - summary["errors"]
     calls = summary["calls_by_operation"]
     lost = Counter(calls)
     lost.subtract(Counter(json.loads(text)["operation_name"] for text in theirs.values()))

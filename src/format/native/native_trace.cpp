@@ -119,9 +119,16 @@ void NativeTrace::collect(const RecordView& record) {
       total = std::max(total, calls);  // totals only grow, and lanes are read one after the other
       return;
     }
+    case Record::kTensor: {
+      TensorResult tensor;
+      for (std::uint64_t* number : {&tensor.id, &tensor.version, &tensor.storage, &tensor.address, &tensor.view_of}) {
+        *number = in.varint();
+      }
+      if (in.ok()) outside_tensors_.emplace(tensor.id, tensor);  // one that is damaged is told when calls are walked
+      return;
+    }
     case Record::kBegin:
     case Record::kEnd:
-    case Record::kTensor:
     case Record::kContext:
     case Record::kThread:
       return;

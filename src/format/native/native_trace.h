@@ -76,6 +76,11 @@ class NativeTrace {
   // Data of a call's tensors, as far as it was recorded.
   std::vector<TensorData> data_of(std::uint64_t seq) const;
   bool has_data() const { return !data_.empty(); }
+  // A tensor that no recorded call had returned when it was first used; null otherwise.
+  const TensorResult* outside_tensor(std::uint64_t id) const {
+    const auto found = outside_tensors_.find(id);
+    return found == outside_tensors_.end() ? nullptr : &found->second;
+  }
   // The device graph below a call, encoded; "" none.
   std::string_view device_of(std::uint64_t seq) const;
 
@@ -109,6 +114,7 @@ class NativeTrace {
   std::vector<UnrecordedCalls> unrecorded_;
   std::unordered_map<Hash128, Blob, Hash128Hasher> blobs_;
   std::vector<SideRecord> data_, device_;  // sorted by seq
+  std::unordered_map<std::uint64_t, TensorResult> outside_tensors_;
   std::unordered_map<ValueId, CallContext> contexts_;
 };
 

@@ -14,6 +14,8 @@
 
 namespace opwright::format {
 
+class JsonLines;
+
 struct PerOpStyle {
   // Keeps what the library's files do not say and what makes two configurations two: ND shard specs, tiles other than
   // 32x32. For our own import; a reader of the library's files would not expect it.
@@ -50,6 +52,7 @@ class PerOpWriter {
   void tensor(const NativeValue& spec, int level, const Blob* blob, bool freed, std::string& out);
   void mesh(const NativeValue& spec, int level, bool freed, std::string& out);
   void torch_tensor(const NativeValue& spec, int level, const Blob* blob, std::string& out);
+  bool content(const Blob* blob, JsonLines& lines, std::string& out);
   void memory_config(const NativeValue& config, int level, std::string& out);
   void nd_shard_spec(const NativeValue& spec, int level, std::string& out);
   void compute_config(const NativeValue& config, int level, std::string& out);

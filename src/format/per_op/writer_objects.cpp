@@ -53,16 +53,7 @@ void PerOpWriter::tensor(const NativeValue& spec, int level, const Blob* blob, b
     mesh(spec, lines.inner(), freed, text);
     if (!text.empty()) lines.key("mesh_device") += text;
   }
-  TensorContent values;
-  if (blob != nullptr && read_content(trace_.values().value(blob->description), *blob, values)) {
-    ++tensors_with_values_;
-    JsonLines dims = json_list(lines.key("shape"), lines.inner());
-    for (const std::int64_t dim : values.shape) dims.item() += std::to_string(dim);
-    dims.end();
-    lines.text("dtype", values.dtype);
-    lines.key("values");
-    append_values(values, lines.inner(), out);
-  } else {
+  if (!content(blob, lines, out)) {
     if (shape != nullptr) {
       lines.key("shape");
       plain(*shape, lines.inner(), out);
@@ -136,19 +127,24 @@ void PerOpWriter::mesh(const NativeValue& spec, int level, bool freed, std::stri
   if (!any) out.clear();
 }
 
+// Shape, type and elements as they are in the trace; false when it does not have them.
+bool PerOpWriter::content(const Blob* blob, JsonLines& lines, std::string& out) {
+  TensorContent values;
+  if (blob == nullptr || !read_content(trace_.values().value(blob->description), *blob, values)) return false;
+  ++tensors_with_values_;
+  JsonLines dims = json_list(lines.key("shape"), lines.inner());
+  for (const std::int64_t dim : values.shape) dims.item() += std::to_string(dim);
+  dims.end();
+  lines.text("dtype", values.dtype);
+  lines.key("values");
+  append_values(values, lines.inner(), out);
+  return true;
+}
+
 void PerOpWriter::torch_tensor(const NativeValue& spec, int level, const Blob* blob, std::string& out) {
   JsonLines lines = json_object(out, level);
   lines.text("type", "torch.Tensor");
-  TensorContent values;
-  if (blob != nullptr && read_content(trace_.values().value(blob->description), *blob, values)) {
-    ++tensors_with_values_;
-    JsonLines dims = json_list(lines.key("shape"), lines.inner());
-    for (const std::int64_t dim : values.shape) dims.item() += std::to_string(dim);
-    dims.end();
-    lines.text("dtype", values.dtype);
-    lines.key("values");
-    append_values(values, lines.inner(), out);
-  } else {
+  if (!content(blob, lines, out)) {
     if (const NativeValue* shape = spec.find("shape")) {
       lines.key("shape");
       plain(*shape, lines.inner(), out);
