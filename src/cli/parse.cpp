@@ -15,8 +15,8 @@
 namespace opwright::cli {
 namespace {
 
-constexpr std::array kCommands{&kTrace, &kImport, &kOps,  &kStats, &kShow,    &kExport, &kVerify,
-                               &kDiff,  &kMock,   &kDump, &kTrim,  &kConvert, &kDoctor};
+constexpr std::array kCommands{&kTrace,  &kImport, &kOps,  &kStats, &kShow, &kExport,  &kVerify, &kRun,
+                               &kDevice, &kDiff,   &kMock, &kDump,  &kTrim, &kConvert, &kDoctor};
 
 int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
 

@@ -1,0 +1,79 @@
+#include "device/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/command.h"
+#include "cli/device_conform.h"
+#include "cli/device_cover.h"
+#include "cli/output.h"
+
+namespace opwright::cli {
+namespace {
+
+constexpr std::array kFlags{
+    Flag{"--oracle", "FILE", "conform: recorded ground truth; more files may follow as arguments", true},
+    Flag{"--device", "DEVICE", "conform, cover: the device (default sim; conform uses the board of each record)"},
+    Flag{"--op", "OP", "conform: only cases of this operation", true},
+    Flag{"--list", "N", "conform, cover: how many disagreements or reasons to show (default 10)"},
+    kWhereFlag,
+    Flag{"--no-run", "", "cover: check and infer only, compute nothing"},
+    Flag{"--markdown", "", "cover: the table as it stands in the documentation"},
+    kWaitFlag,
+};
+
+constexpr char kDetails[] =
+    "  opwright device list\n"
+    "  opwright device conform --oracle calls.jsonl numbers.json\n"
+    "  opwright device cover --where 'model~llama'\n\n"
+    "list     what devices there are and what they can do\n"
+    "conform  agreement of a device with recorded ground truth: which calls are accepted, what they return, how "
+    "accurate\n"
+    "         the numbers are; each case runs on the board that its record names (docs/formats/oracle.md says how to "
+    "make\n"
+    "         such a file with the real library)\n"
+    "cover    runs every configuration of the store on the board it was traced on and says which ones get a verdict, "
+    "and\n"
+    "         why the others do not";
+
+int list_devices(CommandEnv& env) {
+  Table table{{{"device"},
+               {"numerics"},
+               {"arch"},
+               {"chips", true},
+               {"grid"},
+               {"l1_bank", true},
+               {"dram_banks", true},
+               {"dram_bank", true}},
+              {}};
+  for (const Board& board : known_boards()) {
+    const auto device = open_device("sim", board);
+    table.rows.push_back({device->can().name, name_of(device->can().numerics), name_of(board.arch), board.chips(),
+                          fmt::format("{}x{}", board.grid.x, board.grid.y), board.l1_bank, board.dram_banks,
+                          board.dram_bank});
+  }
+  table.rows.push_back(
+      {"null", name_of(Numerics::kNone), "", std::int64_t{1}, "", std::int64_t{0}, std::int64_t{0}, std::int64_t{0}});
+  print(table, env);
+  return kExitOk;
+}
+
+Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  const std::string& what = args.positionals[0];
+  if (what == "list") return list_devices(env);
+  if (what == "conform") return run_conform(args, env);
+  if (what == "cover") return run_cover(args, env);
+  return fail(ErrorCode::kUsage, fmt::format("device has no '{}'; list, conform or cover", what));
+}
+
+}  // namespace
+
+const Command kDevice{
+    "device", "List devices, compare one with recorded ground truth, or run what a store holds on one.",
+    kDetails, "list|conform|cover [FILE…]",
+    1,        -1,
+    kFlags,   run};
+
+}  // namespace opwright::cli

@@ -1,0 +1,119 @@
+#include "cli/device_cover.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "cli/output.h"
+#include "cli/query.h"
+#include "device/device.h"
+#include "exec/case_line.h"
+#include "exec/run_case.h"
+
+namespace opwright::cli {
+namespace {
+
+// The board a configuration was traced on: "Wormhole n300 x1" -> n300, four n300 are a t3k.
+Result<Board> traced_board(const Selected& selected) {
+  for (const std::string& machine : selected.machines()) {
+    if (machine.find("galaxy") != std::string::npos) return find_board("galaxy");
+    if (machine.find("n300") != std::string::npos) return find_board(machine.ends_with("x4") ? "t3k" : "n300");
+    for (const Board& board : known_boards())
+      if (machine.find(board.name) != std::string::npos) return board;
+  }
+  return find_board("n300");
+}
+
+struct OpCover {
+  std::int64_t configurations = 0;
+  std::map<Outcome, std::int64_t> outcomes;
+  std::int64_t assumed = 0;
+  std::map<std::string, std::int64_t> reasons;
+  double seconds = 0;
+};
+
+}  // namespace
+
+Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
+  OPWRIGHT_TRY_ASSIGN(const std::size_t list, count_of(args, "--list", 10));
+  const std::string device_name = args.value("--device", "sim");
+  const bool own_board = device_name.find(':') == std::string::npos;
+  std::map<std::string, OpCover> ops;
+  std::map<std::string, std::string> examples;  // reason -> repeat line
+  RunOptions options;
+  options.compute = !args.is_set("--no-run");
+  OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
+    std::unique_ptr<Device> device;
+    if (own_board) {
+      OPWRIGHT_TRY_ASSIGN(Board board, traced_board(selected));
+      device = open_device(device_name, std::move(board));
+    } else {
+      OPWRIGHT_TRY_ASSIGN(device, open_device(device_name));
+    }
+    const CaseResult result = run_case(selected.config, *device, options);
+    OpCover& op = ops[selected.config.op];
+    ++op.configurations;
+    ++op.outcomes[result.outcome];
+    op.seconds += result.seconds;
+    if (!result.assumed.empty()) ++op.assumed;
+    if (result.outcome != Outcome::kPassed && result.outcome != Outcome::kAccepted) {
+      const std::string reason = fmt::format("{}: {}", name_of(result.outcome), result.reason);
+      ++op.reasons[reason];
+      examples.emplace(selected.config.op + " " + reason,
+                       repeat_command(case_line(selected.config), device->can().name, options.recipe));
+    }
+    if (env.err_is_terminal)
+      env.err << fmt::format("\r{} {}\x1b[K", selected.config.op, op.configurations) << std::flush;
+    return {};
+  }));
+  if (env.err_is_terminal) env.err << "\r\x1b[K";
+
+  Table table{{{"operation"},
+               {"configurations", true},
+               {"verdict", true},
+               {"passed", true},
+               {"failed", true},
+               {"mistrusted", true},
+               {"accepted", true},
+               {"refused", true},
+               {"out_of_memory", true},
+               {"unsupported", true},
+               {"lost", true},
+               {"assumed", true},
+               {"seconds", true}},
+              {}};
+  OpCover total;
+  const auto add_row = [&](const std::string& name, const OpCover& op) {
+    const auto count = [&](Outcome outcome) {
+      const auto found = op.outcomes.find(outcome);
+      return found == op.outcomes.end() ? std::int64_t{0} : found->second;
+    };
+    const std::int64_t verdicts = count(Outcome::kPassed) + count(Outcome::kFailed) + count(Outcome::kMistrusted);
+    table.rows.push_back({name, op.configurations, verdicts, count(Outcome::kPassed), count(Outcome::kFailed),
+                          count(Outcome::kMistrusted), count(Outcome::kAccepted), count(Outcome::kRefused),
+                          count(Outcome::kOutOfMemory), count(Outcome::kUnsupported), count(Outcome::kLost), op.assumed,
+                          Cell(fmt::format("{:.1f}", op.seconds), fmt::format("{:.3f}", op.seconds))});
+  };
+  for (const auto& [name, op] : ops) {
+    add_row(name, op);
+    total.configurations += op.configurations;
+    total.assumed += op.assumed;
+    total.seconds += op.seconds;
+    for (const auto& [outcome, n] : op.outcomes) total.outcomes[outcome] += n;
+  }
+  add_row("all", total);
+  print(table, env);
+  if (env.format != OutputFormat::kTable) return kExitOk;
+  std::size_t shown = 0;
+  for (const auto& [name, op] : ops)
+    for (const auto& [reason, n] : by_count(op.reasons)) {
+      if (shown++ >= list) break;
+      env.out << fmt::format("\n{} {} x {}\n  {}\n", name, n, cut_text(reason, 400), examples[name + " " + reason]);
+    }
+  return kExitOk;
+}
+
+}  // namespace opwright::cli

@@ -1,0 +1,192 @@
+#include "compare/bound.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "compare/vectorised.h"
+#include "model/host_tensor.h"
+
+namespace opwright {
+namespace {
+
+constexpr double kSmallestNormal = 0x1p-126;
+constexpr std::size_t kGroup = 16;
+
+// The power of two at or below a positive normal number.
+[[gnu::always_inline]] inline double power_below(double value) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & 0x7FF0000000000000u);
+}
+
+// 1 / a power of two.
+[[gnu::always_inline]] inline double inverse_power(double power) {
+  return std::bit_cast<double>((std::uint64_t{2046} << 52) - std::bit_cast<std::uint64_t>(power));
+}
+
+[[gnu::always_inline]] inline void element_units_loop(Chunk* chunk, double factor) {
+  for (std::size_t i = 0; i < chunk->n; ++i) {
+    const double size = std::abs(chunk->exact[i]);
+    chunk->unit[i] = power_below(size > kSmallestNormal ? size : kSmallestNormal) * factor;
+  }
+}
+OPWRIGHT_VECTORISED(void, element_units, (Chunk * chunk, double factor), (chunk, factor))
+
+void group_units(Chunk& chunk, double factor) {
+  for (std::size_t row = 0; row < chunk.n; row += chunk.row_length) {
+    const std::size_t end = std::min(row + chunk.row_length, chunk.n);
+    for (std::size_t i = row; i < end; i += kGroup) {
+      const std::size_t stop = std::min(i + kGroup, end);
+      double expected = kSmallestNormal;
+      double actual = 0.0;
+      for (std::size_t j = i; j < stop; ++j) {
+        expected = std::max(expected, std::abs(chunk.exact[j]));
+        actual = std::max(actual, std::abs(chunk.actual[j]));
+      }
+      const double unit = power_below(std::max(expected, std::min(actual, 2 * expected))) * factor;
+      std::fill(chunk.unit + i, chunk.unit + stop, unit);
+    }
+  }
+}
+
+struct ContractionTerms {
+  double worst_case;
+  double from_exact;
+  double from_magnitude;
+  double from_unit;
+  double ulps;
+  double floor_unit;
+  double deviations_squared;
+  double tiny;
+};
+
+[[gnu::always_inline]] inline void contraction_bounds_loop(Chunk* chunk, ContractionTerms terms) {
+  for (std::size_t i = 0; i < chunk->n; ++i) {
+    const double unit = chunk->unit[i] > terms.floor_unit ? chunk->unit[i] : terms.floor_unit;
+    const double e = chunk->exact[i];
+    const double m = chunk->magnitude[i];
+    const double variance = terms.from_exact * e * e + terms.from_magnitude * m * m + terms.from_unit * unit * unit +
+                            terms.tiny * terms.tiny;
+    const double statistical = terms.deviations_squared * variance;
+    const double hard = terms.worst_case * m + terms.ulps * unit + terms.tiny;
+    chunk->variance[i] = variance;
+    chunk->bound_squared[i] = statistical < hard * hard ? statistical : hard * hard;
+  }
+}
+OPWRIGHT_VECTORISED(void, contraction_bounds, (Chunk * chunk, ContractionTerms terms), (chunk, terms))
+
+[[gnu::always_inline]] inline void elementwise_bounds_loop(Chunk* chunk, double ulps, double floor_unit,
+                                                           double relative, double tiny) {
+  for (std::size_t i = 0; i < chunk->n; ++i) {
+    const double unit = chunk->unit[i] > floor_unit ? chunk->unit[i] : floor_unit;
+    const double bound = ulps * unit + relative * chunk->magnitude[i] + tiny;
+    chunk->bound_squared[i] = bound * bound;
+    chunk->variance[i] = bound * bound * (1.0 / 3.0);
+  }
+}
+OPWRIGHT_VECTORISED(void, elementwise_bounds,
+                    (Chunk * chunk, double ulps, double floor_unit, double relative, double tiny),
+                    (chunk, ulps, floor_unit, relative, tiny))
+
+[[gnu::always_inline]] inline void exact_bounds_loop(Chunk* chunk, double units, double tiny) {
+  constexpr double kToWhole = 0x1.8p52;  // added and taken away again, it leaves the nearest whole number
+  for (std::size_t i = 0; i < chunk->n; ++i) {
+    const double steps = chunk->exact[i] * inverse_power(chunk->unit[i]);
+    const double whole = (steps + kToWhole) - kToWhole;
+    const double bound = steps == whole ? 0.0 : units * chunk->unit[i];
+    const double flushed = std::abs(chunk->exact[i]) < kSmallestNormal ? tiny : 0.0;
+    const double wider = bound > flushed ? bound : flushed;
+    chunk->bound_squared[i] = wider * wider;
+    chunk->variance[i] = chunk->unit[i] * chunk->unit[i] * (1.0 / 12.0);
+  }
+}
+OPWRIGHT_VECTORISED(void, exact_bounds, (Chunk * chunk, double units, double tiny), (chunk, units, tiny))
+
+// ulp = 2^exponent x this.
+double unit_factor(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return 0x1p-23;
+    case DType::kBfloat8B:
+      return 0x1p-6;
+    case DType::kBfloat4B:
+      return 0x1p-2;
+    default:
+      return 0x1p-7;
+  }
+}
+
+double worst_growth(double unit_roundoff, double roundings) {
+  return std::min(std::expm1(roundings * std::log1p(unit_roundoff)), 1e30);
+}
+
+}  // namespace
+
+double largest_of(DType dtype) {
+  if (is_integer(dtype)) return std::numeric_limits<double>::infinity();
+  return dtype == DType::kFloat32 ? static_cast<double>(std::numeric_limits<float>::max()) : 0x1.FEp127;
+}
+
+BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elements)
+    : budget_kind_(budget.kind),
+      dtype_(dtype),
+      ulps_(std::max(budget.ulps, 0.0)),
+      unit_factor_(unit_factor(dtype)),
+      floor_unit_(0.0),
+      relative_(std::max(budget.relative, 0.0)),
+      tiny_(is_integer(dtype) ? 0.0 : kSmallestNormal),
+      inexact_units_(is_block_float(dtype) ? 1.0 : 0.5) {
+  if (is_integer(dtype)) {
+    inexact_units_ = 1.0;
+  } else if (budget.floor >= kSmallestNormal && std::isfinite(budget.floor)) {
+    floor_unit_ = power_below(budget.floor) * unit_factor_;
+  }
+  if (!contraction()) return;
+  const double terms = static_cast<double>(std::max<std::int64_t>(budget.terms, 1));
+  const double group = static_cast<double>(std::max<std::int64_t>(budget.group, 1));
+  const double block = budget.block > 0 ? std::min(static_cast<double>(budget.block), terms) : terms;
+  const double blocks = std::ceil(terms / block);
+  const double inner = std::ceil(block / group);
+  const double outer = blocks > 1 ? blocks : 0;
+  const double roundoff = std::ldexp(1.0, -std::clamp(budget.accumulator_bits, 1, 53));
+  const double rounding = 0.18 * roundoff * roundoff;
+  const double q = 2.5 / terms;  // of magnitude^2
+  const double dropped = relative_ * relative_;
+  worst_case_ = worst_growth(roundoff, inner + outer) + relative_;
+  from_exact_ = rounding * (inner / blocks + outer) / 3 + 0.36 * 0.36 * dropped;
+  from_magnitude_ = (rounding * (inner * (1 - 1 / blocks) / 3 + (inner + outer) / 6) + 0.21 * 0.21 * dropped) * q;
+  const double n = static_cast<double>(std::max<std::int64_t>(elements, 1));
+  deviations_ = std::max(8.0, 2 * (std::sqrt(2 * std::log(n)) + 1));
+  const double drift = 0.22 * roundoff * std::sqrt(inner + outer);
+  shrinking_ = 0.5 * relative_ + drift;
+  growing_ = 0.15 * relative_ + drift;
+}
+
+void BoundModel::fill_units(Chunk& chunk) const {
+  if (is_integer(dtype_)) {
+    std::fill(chunk.unit, chunk.unit + chunk.n, 1.0);
+  } else if (is_block_float(dtype_)) {
+    group_units(chunk, unit_factor_);
+  } else {
+    element_units(&chunk, unit_factor_);
+  }
+}
+
+void BoundModel::fill(Chunk& chunk) const {
+  fill_units(chunk);
+  switch (budget_kind_) {
+    case ErrorBudget::Kind::kExact:
+    case ErrorBudget::Kind::kSelection:
+      exact_bounds(&chunk, inexact_units_, tiny_);
+      return;
+    case ErrorBudget::Kind::kElementwise:
+      elementwise_bounds(&chunk, ulps_, floor_unit_, relative_, tiny_);
+      return;
+    case ErrorBudget::Kind::kContraction:
+      contraction_bounds(&chunk, {worst_case_, from_exact_, from_magnitude_, ulps_ * ulps_ / 12, ulps_, floor_unit_,
+                                  deviations_ * deviations_, tiny_});
+      return;
+  }
+}
+
+}  // namespace opwright

@@ -1,0 +1,47 @@
+// The judge: is an output what the operator owes, and could the data have shown it if it was not?
+//
+// Shape and dtype must be the promised ones, NaN and infinities must stand where they are expected, and every element
+// must lie within a bound that follows from the data, the output format and the operator's error budget (bound.h).
+// Contractions must also show no more error than their accumulation explains: not in the bulk, not as a common factor,
+// not in a column. PCC counts where the data gives it a meaning; the verdict says where it does not.
+// Outputs without spread are mistrusted, because most mistakes leave no trace in them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "compare/verdict.h"
+#include "model/error_budget.h"
+#include "model/host_tensor.h"
+
+namespace opwright {
+
+// Whether `actual` is as right a choice as `expected` in that row of the whole output: an index of an equal value.
+using SameChoice = std::function<bool(std::int64_t row, double expected, double actual)>;
+
+struct Judged {
+  const TensorSpec& wanted;            // the promised shape and dtype
+  const HostTensor& actual;            // the whole output
+  const ErrorBudget& budget;           // what the operator says of itself
+  std::span<const double> value;       // exact, the picked rows one after the other
+  std::span<const double> magnitude;   // as op references give it; empty: |value|, in contractions an estimate
+  std::span<const std::int64_t> rows;  // picked, ascending; empty: all
+  SameChoice same_choice = {};         // selections only; empty: equal values only
+};
+
+struct JudgeOptions {
+  std::optional<double> pcc;    // threshold; else the budget's
+  double excess = 2.0;          // how much more error than the accumulation normally shows is accepted, in the rms
+  double within_share = 0.999;  // of elementwise results, as long as none is further than twice its bound
+  // Devices pack NaN into bfloat16 and block floats as infinity: accepted, and counted, only where the caller says so.
+  bool nan_may_be_infinity = false;
+  std::string distribution;
+  std::uint64_t seed = 0;
+};
+
+Verdict judge(const Judged& judged, const JudgeOptions& options = {});
+
+}  // namespace opwright

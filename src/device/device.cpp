@@ -1,0 +1,52 @@
+#include "device/device.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "device/null/null_device.h"
+#include "device/sim/sim_device.h"
+
+namespace opwright {
+
+std::string_view name_of(Numerics numerics) {
+  switch (numerics) {
+    case Numerics::kNone:
+      return "none";
+    case Numerics::kExactModel:
+      return "exact-model";
+    case Numerics::kReal:
+      return "real";
+  }
+  return "";
+}
+
+Result<std::unique_ptr<Device>> open_device(std::string_view name) {
+  const auto colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  const std::string_view board_name = colon == std::string_view::npos ? "n150" : name.substr(colon + 1);
+  if (kind != "sim" && kind != "null")
+    return fail(ErrorCode::kNotFound,
+                fmt::format("no device '{}'; devices: sim:BOARD (n150, n300, t3k, galaxy, p100a, p150b, p300a), "
+                            "sim:FILE.json (a board of your own), null",
+                            name));
+  Board board;
+  if (board_name.ends_with(".json")) {
+    std::ifstream file{std::string(board_name)};
+    if (!file) return fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", board_name));
+    std::ostringstream text;
+    text << file.rdbuf();
+    OPWRIGHT_TRY_ASSIGN(board, parse_board(text.str(), board_name));
+  } else {
+    OPWRIGHT_TRY_ASSIGN(board, find_board(board_name));
+  }
+  return open_device(kind, std::move(board));
+}
+
+std::unique_ptr<Device> open_device(std::string_view kind, Board board) {
+  if (kind == "sim") return std::make_unique<sim::SimDevice>(std::move(board));
+  return std::make_unique<NullDevice>(std::move(board));
+}
+
+}  // namespace opwright

@@ -1,0 +1,66 @@
+// Where calls run. A device says what it can do; one without numerics never gives a value that could be judged.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/board.h"
+#include "model/bound_call.h"
+#include "model/host_tensor.h"
+#include "model/refusal.h"
+#include "model/tensor_layout.h"
+
+namespace opwright {
+
+enum class Numerics : std::uint8_t {
+  kNone,        // no values: a call is accepted or refused, never passed
+  kExactModel,  // a model of the hardware's arithmetic
+  kReal,        // hardware
+};
+std::string_view name_of(Numerics numerics);  // "none", "exact-model", "real"
+
+struct Capabilities {
+  std::string name;  // "sim:n300"
+  Numerics numerics = Numerics::kNone;
+  bool memory_report = false;
+  bool timing = false;
+  bool mesh = false;  // runs calls over several chips
+  Board board;
+};
+
+struct MemoryReport {
+  std::int64_t l1_per_core = 0;  // largest number of bytes that tensors of the call take on one core
+  std::int64_t dram = 0;         // bytes of DRAM, all banks
+};
+
+struct DeviceResult {
+  std::vector<HostTensor> outputs;
+  MemoryReport memory;
+};
+
+// A call as a device gets it: bound, checked, with the outputs that the operator's rules promise.
+struct DeviceCall {
+  const BoundCall& call;
+  std::span<const OutputSpec> outputs;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const Capabilities& can() const = 0;
+  // Whether the device would run it: kernel there, dtypes handled, room for all tensors. Touches no data.
+  virtual Checked<MemoryReport> admit(const DeviceCall& call) = 0;
+  // Runs it on these inputs (one for each of call.tensors). Admits first.
+  virtual Checked<DeviceResult> run(const DeviceCall& call, std::span<const HostTensor> inputs) = 0;
+};
+
+// "sim:n300", "sim" (n150), "sim:FILE.json" (a board of one's own), "null".
+Result<std::unique_ptr<Device>> open_device(std::string_view name);
+// A device of that kind ("sim", else null) on a board that the caller describes.
+std::unique_ptr<Device> open_device(std::string_view kind, Board board);
+
+}  // namespace opwright

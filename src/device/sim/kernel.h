@@ -1,0 +1,37 @@
+// A kernel of the simulated device: what the hardware would compute, with its roundings. Kernels know nothing of the
+// references: the judged and the judge share no code.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/board.h"
+#include "model/bound_call.h"
+#include "model/compute_config.h"
+#include "model/host_tensor.h"
+#include "model/refusal.h"
+#include "model/tensor_layout.h"
+
+namespace opwright::sim {
+
+struct KernelJob {
+  const BoundCall& call;
+  std::span<const HostTensor> inputs;  // one for each of call.tensors
+  std::span<const OutputSpec> outputs;
+  const Board& board;
+
+  const HostTensor* input(std::string_view param, std::size_t item = 0) const;  // null when not passed
+};
+
+struct Kernel {
+  std::string_view op;  // "ttnn.add"
+  // Null, or refuses what this kernel cannot compute (a dtype without a path), before any data is made.
+  Checked<void> (*admit)(const BoundCall& call, std::span<const OutputSpec> outputs, const Board& board) = nullptr;
+  Checked<std::vector<HostTensor>> (*run)(const KernelJob& job) = nullptr;
+};
+
+std::span<const Kernel* const> all_kernels();
+const Kernel* find_kernel(std::string_view op);
+
+}  // namespace opwright::sim

@@ -1,0 +1,16 @@
+#include "device/sim/eltwise.h"
+
+namespace opwright::sim {
+namespace {
+
+Checked<std::vector<HostTensor>> run(const KernelJob& job) {
+  const auto fast = job.call.flag("fast_and_approximate_mode", false);
+  if (!fast) return refuse(fast.error());
+  return run_binary(job, {.op = Binary::kMul, .fast = *fast});
+}
+
+}  // namespace
+
+extern const Kernel kMultiplyKernel{.op = "ttnn.multiply", .admit = admit_binary, .run = run};
+
+}  // namespace opwright::sim

@@ -1,0 +1,12 @@
+#include "device/sim/movement.h"
+
+namespace opwright::sim {
+namespace {
+
+Checked<std::vector<HostTensor>> run(const KernelJob& job) { return move_whole(job, "input_tensor"); }
+
+}  // namespace
+
+extern const Kernel kReshardKernel{.op = "ttnn.reshard", .run = run};
+
+}  // namespace opwright::sim

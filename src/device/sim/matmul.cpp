@@ -1,0 +1,142 @@
+#include "device/sim/matmul.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "device/sim/fpu_binary.h"
+#include "device/sim/gemm.h"
+#include "device/sim/parallel.h"
+#include "model/matmul_program.h"
+
+namespace opwright::sim {
+namespace {
+
+bool computable(DType dtype) { return !is_integer(dtype) && dtype != DType::kAbsent && dtype != DType::kUnknown; }
+
+// The bias where it is added by an operation of its own: to values that memory already holds.
+void add_apart(const HostTensor& bias, HostTensor& out, Dst dst) {
+  const Shape& shape = out.spec.shape;
+  const std::int64_t n = row_length(shape);
+  std::vector<std::int64_t> strides(shape.size(), 0);
+  std::int64_t stride = 1;
+  for (std::size_t i = 0; i < bias.spec.shape.size() && i < shape.size(); ++i) {
+    const std::int64_t size = bias.spec.shape[bias.spec.shape.size() - 1 - i];
+    if (size != 1) strides[shape.size() - 1 - i] = stride;
+    stride *= size;
+  }
+  const Engine engine = engine_of(Binary::kAdd, out.spec.dtype.value, bias.spec.dtype.value);
+  parallel_for(0, n == 0 ? 0 : out.size() / n, 256, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) {
+      std::int64_t index = row;
+      std::int64_t offset = 0;
+      for (std::size_t d = shape.size() - 1; d-- > 0;) {
+        offset += index % shape[d] * strides[d];
+        index /= shape[d];
+      }
+      const std::span<float> values(out.floats.data() + row * n, static_cast<std::size_t>(n));
+      if (strides.back() == 0)
+        binary(Binary::kAdd, engine, dst, values, bias.floats[static_cast<std::size_t>(offset)], values);
+      else
+        binary(Binary::kAdd, engine, dst, values, {bias.floats.data() + offset, values.size()}, values);
+      pack(values, n, out.spec.dtype.value, dst);
+    }
+  });
+}
+
+}  // namespace
+
+void finish_rows(std::span<float> values, std::int64_t n, std::span<const FusedFunction> functions, Dst dst,
+                 DType out) {
+  if (n == 0) return;
+  parallel_for(0, static_cast<std::int64_t>(values.size()) / n, 64, [&](std::int64_t first, std::int64_t last) {
+    const std::span<float> rows =
+        values.subspan(static_cast<std::size_t>(first * n), static_cast<std::size_t>((last - first) * n));
+    apply_all(functions, rows, dst);
+    pack(rows, n, out, dst);
+  });
+}
+
+Checked<void> admit_matmul(const BoundCall& call, std::span<const OutputSpec> outputs, const Board&) {
+  for (const char* param : {"input_tensor_a", "input_tensor_b", "bias"})
+    if (const TensorSpec* spec = call.tensor(param); spec != nullptr && !computable(spec->dtype.value))
+      return unsupported(param, fmt::format("a product of {}", name_of(spec->dtype.value)));
+  if (!outputs.empty() && !computable(outputs[0].spec.dtype.value))
+    return unsupported("dtype", fmt::format("a product written as {}", name_of(outputs[0].spec.dtype.value)));
+  OPWRIGHT_CHECK(fused_functions(call.find("activation"), "activation"));
+  return {};
+}
+
+Checked<std::vector<HostTensor>> run_matmul(const KernelJob& job) {
+  OPWRIGHT_CHECK(admit_matmul(job.call, job.outputs, job.board));
+  OPWRIGHT_CHECK_ASSIGN(const MatmulOperands o, matmul_operands(job.call));
+  const HostTensor* a = job.input("input_tensor_a");
+  const HostTensor* b = job.input("input_tensor_b");
+  const HostTensor* bias = job.input("bias");
+  if (a == nullptr || b == nullptr || job.outputs.empty()) return refuse("a matmul needs two tensors");
+  OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(job.call, o, job.board));
+  OPWRIGHT_CHECK_ASSIGN(auto fused, fused_functions(&program.fused_activation, "program_config"));
+  OPWRIGHT_CHECK_ASSIGN(auto activation, fused_functions(job.call.find("activation"), "activation"));
+  const ComputeConfig config = matmul_compute(job.call, job.board);
+  const Dst dst = dst_of(config.fp32_acc);
+  const bool apart = bias_apart(job.call, o);
+  // With a grid of the caller's own the function runs inside the program, else as an operation after it.
+  const bool inside = job.call.passed("core_grid");
+  if (inside) fused.insert(fused.end(), activation.begin(), activation.end());
+
+  HostTensor out{job.outputs[0].spec, {}, {}};
+  const DType dtype = out.spec.dtype.value;
+  const std::int64_t m = o.a_shape[o.a_shape.size() - 2];
+  const std::int64_t k = o.a_shape.back();
+  const std::int64_t n = o.b_shape.back();
+  const std::int64_t batches = std::max(o.batch_a, o.batch_b);
+  const std::int64_t product = batches * m * n;
+  out.floats.assign(static_cast<std::size_t>(product), 0.0F);
+  const bool turn_a = o.transpose_a && o.a->shape.size() > 1;
+  const bool turn_b = o.transpose_b && o.b->shape.size() > 1;
+  // One matrix on the right: all matrices on the left are one tall matrix.
+  const bool tall = o.batch_b == 1 && !turn_a;
+  Gemm gemm_job{.m = tall ? batches * m : m,
+                .n = n,
+                .k = k,
+                .a = a->floats.data(),
+                .lda = turn_a ? m : k,
+                .b = b->floats.data(),
+                .ldb = turn_b ? k : n,
+                .c = out.floats.data(),
+                .ldc = n,
+                .transpose_a = turn_a,
+                .transpose_b = turn_b,
+                .config = config,
+                .a_dtype = a->spec.dtype.value,
+                .b_dtype = b->spec.dtype.value,
+                .out_dtype = dtype,
+                .in0_block_w = program.in0_block_w};
+  if (bias != nullptr && !apart) {
+    gemm_job.bias = bias->floats.data();
+    gemm_job.bias_dtype = bias->spec.dtype.value;
+  }
+  if (k > 0 && m > 0 && n > 0) {
+    for (std::int64_t batch = 0; batch < (tall ? 1 : batches); ++batch) {
+      gemm_job.a = a->floats.data() + (o.batch_a == 1 ? 0 : batch * m * k);
+      gemm_job.b = b->floats.data() + (o.batch_b == 1 ? 0 : batch * k * n);
+      gemm_job.c = out.floats.data() + batch * m * n;
+      gemm(gemm_job);
+    }
+  }
+  finish_rows(out.floats, n, fused, dst, dtype);
+  if (bias != nullptr && apart) {
+    // A bias of a larger batch than the product repeats the product.
+    const std::int64_t total = volume(out.spec.shape);
+    if (product > 0)
+      for (std::int64_t i = product; i < total; ++i)
+        out.floats.push_back(out.floats[static_cast<std::size_t>(i % product)]);
+    const Dst add_dst = dst_of(dtype == DType::kFloat32 || bias->spec.dtype.value == DType::kFloat32);
+    add_apart(*bias, out, add_dst);
+  }
+  if (!inside && !activation.empty())
+    finish_rows(out.floats, row_length(out.spec.shape), activation, dst_of(dtype == DType::kFloat32), dtype);
+  return std::vector{std::move(out)};
+}
+
+}  // namespace opwright::sim

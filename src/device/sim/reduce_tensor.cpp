@@ -1,0 +1,162 @@
+#include "device/sim/reduce_tensor.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "device/sim/parallel.h"
+
+namespace opwright::sim {
+namespace {
+
+constexpr std::int64_t kGrain = 16;
+constexpr std::int64_t kLanes = 256;  // columns of a strip
+
+// A tensor seen as outer x count x inner, the middle one to be reduced.
+struct Cut {
+  std::int64_t outer = 1;
+  std::int64_t count = 1;
+  std::int64_t inner = 1;
+};
+
+Cut cut_at(const Shape& shape, std::size_t dim) {
+  Cut out;
+  for (std::size_t i = 0; i < dim; ++i) out.outer *= shape[i];
+  out.count = shape[dim];
+  for (std::size_t i = dim + 1; i < shape.size(); ++i) out.inner *= shape[i];
+  return out;
+}
+
+bool takes_extreme(Reduction kind) { return kind == Reduction::kMax || kind == Reduction::kMin; }
+
+void sum_rows(const float* from, const Cut& cut, float scaler, EngineMode mode, float* to) {
+  parallel_for(0, cut.outer, kGrain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t r = first; r < last; ++r)
+      to[r] = fpu_row_sum({from + r * cut.count, static_cast<std::size_t>(cut.count)}, scaler, mode);
+  });
+}
+
+// Strips of columns: sums on the matrix engine for rows of a matrix, plain additions over outer dimensions.
+void sum_columns(const float* from, const Cut& cut, bool of_matrix, float scaler, EngineMode mode, float* to) {
+  const std::int64_t strips = (cut.inner + kLanes - 1) / kLanes;
+  parallel_for(0, cut.outer * strips, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t part = first; part < last; ++part) {
+      const std::int64_t column = part % strips * kLanes;
+      const auto width = static_cast<std::size_t>(std::min(kLanes, cut.inner - column));
+      const float* base = from + part / strips * cut.count * cut.inner + column;
+      const std::span<float> sums(to + part / strips * cut.inner + column, width);
+      if (of_matrix) {
+        fpu_column_sums(base, cut.count, cut.inner, scaler, mode, sums);
+        continue;
+      }
+      std::ranges::fill(sums, 0.0F);
+      for (std::int64_t k = 0; k < cut.count; ++k)
+        for (std::size_t i = 0; i < width; ++i) {
+          const float sum = sums[i] + base[k * cut.inner + static_cast<std::int64_t>(i)];
+          sums[i] = mode.dst == Dst::kBf16 ? engine::round_away(sum) : sum;
+        }
+      if (scaler != 1.0F)
+        for (float& sum : sums) sum *= scaler;
+    }
+  });
+}
+
+template <class T>
+void extremes(const T* from, const Cut& cut, bool largest, T* to) {
+  parallel_for(0, cut.outer, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t o = first; o < last; ++o)
+      for (std::int64_t k = 0; k < cut.count; ++k)
+        for (std::int64_t i = 0; i < cut.inner; ++i) {
+          T& held = to[o * cut.inner + i];
+          const T value = from[(o * cut.count + k) * cut.inner + i];
+          if (k == 0 || (largest ? value > held : value < held)) held = value;
+        }
+  });
+}
+
+std::int64_t wrapped(std::int64_t value, DType dtype) {
+  if (dtype == DType::kUint32) return static_cast<std::int64_t>(static_cast<std::uint32_t>(value));
+  return static_cast<std::int64_t>(static_cast<std::int32_t>(value));
+}
+
+std::vector<std::int64_t> reduce_integers(const std::vector<std::int64_t>& from, const Cut& cut, Reduction kind,
+                                          DType dtype) {
+  std::vector<std::int64_t> to(static_cast<std::size_t>(cut.outer * cut.inner));
+  if (takes_extreme(kind)) {
+    extremes(from.data(), cut, kind == Reduction::kMax, to.data());
+    return to;
+  }
+  for (std::int64_t o = 0; o < cut.outer; ++o)
+    for (std::int64_t k = 0; k < cut.count; ++k)
+      for (std::int64_t i = 0; i < cut.inner; ++i)
+        to[static_cast<std::size_t>(o * cut.inner + i)] +=
+            from[static_cast<std::size_t>((o * cut.count + k) * cut.inner + i)];
+  for (std::int64_t& value : to) value = wrapped(value, dtype);
+  return to;
+}
+
+}  // namespace
+
+HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>& dims, Reduction kind, double factor,
+                         EngineMode mode, const OutputSpec& out) {
+  HostTensor result{out.spec, {}, {}};
+  Shape shape = input.spec.shape;
+  const std::size_t rank = shape.size();
+  std::int64_t terms = 1;
+  for (const std::size_t dim : dims) terms *= shape[dim];
+  if (kind == Reduction::kMean && terms > 0) factor /= static_cast<double>(terms);
+  const DType dtype = out.spec.dtype.value;
+  result.ints = input.ints;
+  // The first step reads the input itself; later ones what the step before has left.
+  const std::vector<float>* from = &input.floats;
+  std::vector<float> held;
+  for (std::size_t n = dims.size(); n-- > 0;) {
+    const std::size_t dim = dims[n];
+    const Cut cut = cut_at(shape, dim);
+    shape[dim] = 1;
+    if (input.integer()) {
+      result.ints = reduce_integers(result.ints, cut, kind, dtype);
+      continue;
+    }
+    // The scaler lies in a bfloat16 tile; the last step has all of it.
+    const float scaler = n == 0 && !takes_extreme(kind) ? round_to_dst(static_cast<float>(factor), Dst::kBf16) : 1.0F;
+    std::vector<float> to(static_cast<std::size_t>(cut.outer * cut.inner));
+    if (takes_extreme(kind))
+      extremes(from->data(), cut, kind == Reduction::kMax, to.data());
+    else if (dim + 1 == rank)
+      sum_rows(from->data(), cut, scaler, mode, to.data());
+    else
+      sum_columns(from->data(), cut, dim + 2 == rank, scaler, mode, to.data());
+    pack(to, row_length(shape), dtype, mode.dst);
+    held = std::move(to);
+    from = &held;
+  }
+  if (!input.integer()) {
+    result.floats = dims.empty() ? input.floats : std::move(held);
+    // Dimensions that go away form other groups of shared exponents.
+    pack(result.floats, row_length(out.spec.shape), dtype, Dst::kBf16);
+  } else if (factor != 1.0) {
+    for (std::int64_t& value : result.ints)
+      value = wrapped(static_cast<std::int64_t>(static_cast<double>(value) * factor), dtype);
+  }
+  return result;
+}
+
+Checked<std::vector<HostTensor>> run_reduction(const KernelJob& job, Reduction kind) {
+  const HostTensor& input = *job.input("input_tensor");
+  const auto rank = static_cast<std::int64_t>(input.spec.shape.size());
+  OPWRIGHT_CHECK_ASSIGN(const auto named, job.call.ints("dim"));
+  std::vector<std::size_t> dims;
+  if (named)
+    for (const std::int64_t dim : *named)
+      if (rank > 0) dims.push_back(static_cast<std::size_t>(dim < 0 ? dim + rank : dim));
+  if (dims.empty())
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) dims.push_back(i);
+  std::ranges::sort(dims);
+  OPWRIGHT_CHECK_ASSIGN(const double scalar, job.call.number("scalar", 1.0));
+  const ComputeConfig defaults{.fidelity = job.board.wormhole() ? Fidelity::kHiFi3 : Fidelity::kHiFi4,
+                               .fp32_acc = true};
+  OPWRIGHT_CHECK_ASSIGN(const ComputeConfig config, compute_argument(job.call, defaults));
+  return std::vector{reduce_tensor(input, dims, kind, scalar, engine_mode(config), job.outputs[0])};
+}
+
+}  // namespace opwright::sim

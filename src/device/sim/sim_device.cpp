@@ -1,0 +1,35 @@
+#include "device/sim/sim_device.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "device/sim/kernel.h"
+#include "device/sim/memory/allocation.h"
+
+namespace opwright::sim {
+
+SimDevice::SimDevice(Board board) {
+  can_ = {
+      .name = "sim:" + board.name, .numerics = Numerics::kExactModel, .memory_report = true, .board = std::move(board)};
+}
+
+Checked<MemoryReport> SimDevice::admit(const DeviceCall& call) {
+  const Kernel* kernel = find_kernel(call.call.op);
+  if (kernel == nullptr) return unsupported("", fmt::format("no kernel for {} on {}", call.call.op, can_.name));
+  if (kernel->admit != nullptr) OPWRIGHT_CHECK(kernel->admit(call.call, call.outputs, can_.board));
+  return allocate_call(call.call, call.outputs, can_.board);
+}
+
+Checked<DeviceResult> SimDevice::run(const DeviceCall& call, std::span<const HostTensor> inputs) {
+  OPWRIGHT_CHECK_ASSIGN(const MemoryReport memory, admit(call));
+  const KernelJob job{call.call, inputs, call.outputs, can_.board};
+  try {
+    OPWRIGHT_CHECK_ASSIGN(std::vector<HostTensor> outputs, find_kernel(call.call.op)->run(job));
+    return DeviceResult{std::move(outputs), memory};
+  } catch (const std::bad_alloc&) {
+    return refuse_memory(fmt::format("{}: this machine has no memory left to simulate it", call.call.op));
+  }
+}
+
+}  // namespace opwright::sim

@@ -1,0 +1,137 @@
+#include "exec/conform.h"
+
+#include <fmt/format.h>
+
+#include "device/device.h"
+#include "exec/case_line.h"
+#include "exec/conform_values.h"
+#include "exec/plan_call.h"
+#include "ops/all_ops.h"
+
+namespace opwright {
+namespace {
+
+std::string memory_text(const TensorSpec& spec) {
+  if (!spec.memory || spec.storage.value == StorageType::kHost) return "none";
+  MemoryConfig config = *spec.memory;
+  if (config.shard) config.nd_shard.reset();  // the same thing said twice
+  if (config.shard) config.shard->distribution.clear();
+  return to_text(config);
+}
+
+struct FieldTexts {
+  std::string name;
+  std::string expected;
+  std::string actual;
+};
+
+std::vector<FieldTexts> fields_of(const OutputSpec& expected, const OutputSpec& actual) {
+  return {{"shape", to_text(expected.spec.shape), to_text(actual.spec.shape)},
+          {"padded_shape", to_text(expected.padded), to_text(actual.padded)},
+          {"dtype", std::string(expected.spec.dtype.name()), std::string(actual.spec.dtype.name())},
+          {"layout", std::string(expected.spec.layout.name()), std::string(actual.spec.layout.name())},
+          {"storage", std::string(expected.spec.storage.name()), std::string(actual.spec.storage.name())},
+          {"memory", memory_text(expected.spec), memory_text(actual.spec)}};
+}
+
+std::string first_line(std::string_view text) {
+  std::string line(text.substr(0, text.find('\n')));
+  return line.size() > 300 ? line.substr(0, 297) + "..." : line;
+}
+
+// What the device answers: the outputs it promises, or why not.
+Checked<std::vector<OutputSpec>> ask(const OracleCase& oracle, std::string_view device_name) {
+  OPWRIGHT_CHECK_ASSIGN(PlannedCall plan, plan_call(oracle.config, oracle.board));
+  auto device = open_device(device_name, oracle.board);
+  OPWRIGHT_CHECK(device->admit({plan.call, plan.outputs}));
+  return std::move(plan.outputs);
+}
+
+}  // namespace
+
+Result<Conform> Conform::on(std::string device) {
+  OPWRIGHT_TRY(open_device(device));  // the name must be a device's; each case then opens one on its own board
+  return Conform(device.substr(0, device.find(':')));
+}
+
+void Conform::disagree(const OracleCase& oracle, std::string what, std::string text) {
+  const std::string line = case_line(oracle.config);
+  report_.disagreements.push_back({oracle.id, oracle.config.op, std::move(what), oracle.kind, std::move(text),
+                                   repeat_command(line, fmt::format("{}:{}", device_, oracle.board.name), {})});
+}
+
+void Conform::add(const OracleCase& oracle) {
+  ++report_.cases;
+  const OpSpec* known = find_op(oracle.config.op);
+  if (known == nullptr) {
+    ++report_.skipped[fmt::format("unknown operator {}", oracle.config.op)];
+    return;
+  }
+  OpAgreement& op = report_.per_op[std::string(known->name)];
+  ++op.cases;
+  ++report_.total.cases;
+  if (!oracle.results.empty() || oracle.accuracy)
+    add_values(oracle, op);
+  else
+    add_answer(oracle, op);
+}
+
+void Conform::add_answer(const OracleCase& oracle, OpAgreement& op) {
+  const auto answer = ask(oracle, device_);
+  const bool expected = oracle.answer == OracleCase::Answer::kOk;
+  if (oracle.guessed || oracle.kind == "l1" || oracle.kind == "big") {
+    report_.uncounted[oracle.guessed ? "guessed" : oracle.kind].add(answer.has_value() == expected);
+    return;
+  }
+  op.outcome.add(answer.has_value() == expected);
+  report_.total.outcome.add(answer.has_value() == expected);
+  if (answer.has_value() != expected) {
+    disagree(oracle, "outcome",
+             expected
+                 ? fmt::format("accepted by the library, refused here ({}): {}", name_of(answer.error().kind),
+                               first_line(answer.error().message))
+                 : fmt::format("accepted here, the library: {}",
+                               oracle.answer == OracleCase::Answer::kCrash ? "crashes" : first_line(oracle.message)));
+    return;
+  }
+  if (!expected || !oracle.has_outputs) return;
+  std::string differences;
+  if (answer->size() != oracle.outputs.size())
+    differences = fmt::format("{} outputs expected, {} here", oracle.outputs.size(), answer->size());
+  for (std::size_t i = 0; i < std::min(answer->size(), oracle.outputs.size()); ++i)
+    for (const FieldTexts& field : fields_of(oracle.outputs[i], (*answer)[i])) {
+      report_.fields[field.name].add(field.expected == field.actual);
+      if (field.expected != field.actual)
+        differences += fmt::format("{}output {} {}: expected {}, here {}", differences.empty() ? "" : "; ", i,
+                                   field.name, field.expected, field.actual);
+    }
+  op.specs.add(differences.empty());
+  report_.total.specs.add(differences.empty());
+  if (!differences.empty()) disagree(oracle, "spec", differences);
+}
+
+void Conform::add_values(const OracleCase& oracle, OpAgreement& op) {
+  const ValueFinding finding = judge_values(oracle, device_);
+  if (!finding.skipped.empty()) {
+    ++report_.skipped[finding.skipped];
+    return;
+  }
+  for (OpAgreement* sum : {&op, &report_.total}) {
+    sum->elements += finding.elements;
+    sum->exact_elements += finding.exact_elements;
+    switch (finding.grade) {
+      case ValueFinding::Grade::kExact:
+        ++sum->values.exact;
+        break;
+      case ValueFinding::Grade::kWithin:
+        ++sum->values.within;
+        break;
+      case ValueFinding::Grade::kBeyond:
+        ++sum->values.beyond;
+        break;
+    }
+  }
+  if (finding.grade == ValueFinding::Grade::kBeyond) disagree(oracle, "value", finding.text);
+}
+
+}  // namespace opwright

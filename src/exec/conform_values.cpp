@@ -1,0 +1,211 @@
+#include "exec/conform_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "device/device.h"
+#include "exec/case_data.h"
+#include "exec/plan_call.h"
+#include "exec/run_case.h"
+
+namespace opwright {
+namespace {
+
+using Grade = ValueFinding::Grade;
+
+struct Deviation {
+  double nrmse = 0;    // rms(error) / std(exact)
+  double rel_rms = 0;  // rms(error) / rms(exact)
+  double pcc = 1;
+};
+
+// Of finite pairs only; where classes differ is counted elsewhere.
+template <class A, class B>
+Deviation deviation(const A& actual, const B& exact, std::size_t count) {
+  double n = 0, sum_a = 0, sum_e = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite(actual(i)) || !std::isfinite(exact(i))) continue;
+    ++n;
+    sum_a += actual(i);
+    sum_e += exact(i);
+  }
+  if (n == 0) return {};
+  const double mean_a = sum_a / n, mean_e = sum_e / n;
+  double error = 0, square = 0, var_a = 0, var_e = 0, cov = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double a = actual(i), e = exact(i);
+    if (!std::isfinite(a) || !std::isfinite(e)) continue;
+    error += (a - e) * (a - e);
+    square += e * e;
+    var_a += (a - mean_a) * (a - mean_a);
+    var_e += (e - mean_e) * (e - mean_e);
+    cov += (a - mean_a) * (e - mean_e);
+  }
+  Deviation out;
+  out.nrmse = var_e > 0 ? std::sqrt(error / var_e) : (error > 0 ? INFINITY : 0.0);
+  out.rel_rms = square > 0 ? std::sqrt(error / square) : (error > 0 ? INFINITY : 0.0);
+  out.pcc = var_a > 0 && var_e > 0 ? cov / std::sqrt(var_a * var_e) : (error > 0 ? 0.0 : 1.0);
+  return out;
+}
+
+// Steps between two bfloat16 values; both signs of zero are one.
+std::int64_t bf16_steps(float a, float b) {
+  const auto order = [](float x) {
+    const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(x) >> 16U);
+    return (bits & 0x8000) != 0 ? -(bits & 0x7FFF) : bits;
+  };
+  return std::abs(order(a) - order(b));
+}
+
+int class_of(float x) {  // finite, zero, +Inf, -Inf, NaN
+  if (std::isnan(x)) return 4;
+  if (std::isinf(x)) return x > 0 ? 2 : 3;
+  return x == 0 ? 1 : 0;
+}
+
+bool between(double ratio) { return ratio >= 0.5 && ratio <= 2.0; }
+
+// Against what real kernels computed from the same inputs.
+void grade_results(const OracleCase& oracle, const PlannedCall& plan, const std::vector<HostTensor>& actual,
+                   ValueFinding& finding) {
+  finding.grade = Grade::kExact;
+  for (std::size_t o = 0; o < std::min(oracle.results.size(), actual.size()); ++o) {
+    const HostTensor& real = oracle.results[o];
+    const HostTensor& sim = actual[o];
+    const auto count = static_cast<std::size_t>(real.size());
+    if (sim.size() != real.size()) {
+      finding.grade = Grade::kBeyond;
+      finding.text = fmt::format("output {}: {} elements expected, {} here", o, real.size(), sim.size());
+      return;
+    }
+    std::int64_t same = 0, near = 0, same_class = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto a = static_cast<float>(sim.at(static_cast<std::int64_t>(i)));
+      const auto b = static_cast<float>(real.at(static_cast<std::int64_t>(i)));
+      same += std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a == 0 && b == 0) ||
+              (std::isnan(a) && std::isnan(b));
+      same_class += class_of(a) == class_of(b);
+      near += bf16_steps(a, b) <= 1;
+    }
+    finding.elements += static_cast<std::int64_t>(count);
+    finding.exact_elements += same;
+    if (same == static_cast<std::int64_t>(count)) continue;
+
+    const Rows rows{.total = sim.size() / std::max<std::int64_t>(1, row_length(sim.spec.shape)),
+                    .length = row_length(sim.spec.shape),
+                    .picked = {}};
+    if (plan.op->reference == nullptr) {
+      finding.skipped = "no reference";
+      return;
+    }
+    const auto exact = plan.op->reference({plan.call, oracle.inputs, plan.outputs, o, rows});
+    if (!exact) {
+      finding.skipped = "reference: " + exact.error().message;
+      return;
+    }
+    const auto of_sim = [&](std::size_t i) { return sim.at(static_cast<std::int64_t>(i)); };
+    const auto of_real = [&](std::size_t i) { return real.at(static_cast<std::int64_t>(i)); };
+    const auto of_exact = [&](std::size_t i) { return exact->value[i]; };
+    const Deviation sim_error = deviation(of_sim, of_exact, count);
+    const Deviation real_error = deviation(of_real, of_exact, count);
+    const Deviation between_both = deviation(of_sim, of_real, count);
+    const double ratio = sim_error.rel_rms / real_error.rel_rms;
+    const double total = static_cast<double>(count);
+    const ErrorBudget budget = plan.op->budget(plan.call, plan.outputs, o);
+    bool good = false;
+    switch (budget.kind) {
+      case ErrorBudget::Kind::kExact:
+      case ErrorBudget::Kind::kSelection:
+        break;  // bit-exact is asked, and it is not
+      case ErrorBudget::Kind::kElementwise:
+        good = (static_cast<double>(near) >= 0.99 * total && static_cast<double>(same_class) >= 0.995 * total) ||
+               (between(ratio) && between_both.pcc >= real_error.pcc);
+        break;
+      case ErrorBudget::Kind::kContraction:
+        good = between(ratio) && between_both.pcc >= real_error.pcc;
+        break;
+    }
+    finding.grade = std::max(finding.grade, good ? Grade::kWithin : Grade::kBeyond);
+    finding.text += fmt::format(
+        "{}output {}: {:.2f} % bit-exact, {:.2f} % within 1 bf16 step, {:.2f} % same class; error {:.3g} against "
+        "{:.3g} of "
+        "the real kernel (x{:.2f}); PCC with it {:.7f}, its own {:.7f}",
+        finding.text.empty() ? "" : "; ", o, 100.0 * static_cast<double>(same) / total,
+        100.0 * static_cast<double>(near) / total, 100.0 * static_cast<double>(same_class) / total, sim_error.rel_rms,
+        real_error.rel_rms, ratio, between_both.pcc, real_error.pcc);
+  }
+}
+
+// Against how accurate real kernels were on data of the same distribution.
+void grade_accuracy(const OracleCase& oracle, const PlannedCall& plan, std::span<const HostTensor> inputs,
+                    const std::vector<HostTensor>& actual, ValueFinding& finding) {
+  const OracleAccuracy& recorded = *oracle.accuracy;
+  if (recorded.output >= actual.size()) {
+    finding.text = fmt::format("output {} expected, {} here", recorded.output, actual.size());
+    return;
+  }
+  const HostTensor& sim = actual[recorded.output];
+  const Rows rows = pick_rows(sim.spec.shape, RunOptions{});
+  const auto exact = plan.op->reference({plan.call, inputs, plan.outputs, recorded.output, rows});
+  if (!exact) {
+    finding.skipped = "reference: " + exact.error().message;
+    return;
+  }
+  const auto count = static_cast<std::size_t>(rows.count() * rows.length);
+  const auto of_sim = [&](std::size_t i) {
+    const auto at = static_cast<std::int64_t>(i);
+    return sim.at(rows.at(at / rows.length) * rows.length + at % rows.length);
+  };
+  const Deviation error = deviation(of_sim, [&](std::size_t i) { return exact->value[i]; }, count);
+  finding.elements += static_cast<std::int64_t>(count);
+  const double ratio = error.nrmse / recorded.nrmse;
+  finding.text = fmt::format("NRMSE {:.3g}, recorded {:.3g} (x{:.2f}); PCC {:.7f}, recorded {:.7f}; {}", error.nrmse,
+                             recorded.nrmse, ratio, error.pcc, recorded.pcc, recorded.distribution);
+  if (recorded.nrmse == 0 && error.nrmse == 0)
+    finding.grade = Grade::kExact;
+  else
+    finding.grade = recorded.nrmse > 0 && between(ratio) ? Grade::kWithin : Grade::kBeyond;
+}
+
+}  // namespace
+
+ValueFinding judge_values(const OracleCase& oracle, std::string_view device_name) {
+  ValueFinding finding;
+  if (oracle.answer != OracleCase::Answer::kOk) {
+    finding.skipped = "no values recorded";
+    return finding;
+  }
+  const auto plan = plan_call(oracle.config, oracle.board);
+  if (!plan) {
+    finding.text = fmt::format("refused here ({}): {}", name_of(plan.error().kind), plan.error().message);
+    return finding;
+  }
+  if (plan->op->reference == nullptr) {
+    finding.skipped = "no reference";
+    return finding;
+  }
+  const auto device = open_device(device_name, oracle.board);
+  if (device->can().numerics == Numerics::kNone) {
+    finding.skipped = "the device has no numerics";
+    return finding;
+  }
+  DataRecipe recipe;
+  if (oracle.accuracy && oracle.accuracy->uniform) recipe.distribution = Distribution::kUniform01;
+  const std::vector<HostTensor> inputs =
+      oracle.inputs.empty() ? make_inputs(*plan->op, plan->call, recipe) : oracle.inputs;
+  auto result = device->run({plan->call, plan->outputs}, inputs);
+  if (!result) {
+    finding.text = fmt::format("refused here ({}): {}", name_of(result.error().kind), result.error().message);
+    return finding;
+  }
+  if (oracle.results.empty())
+    grade_accuracy(oracle, *plan, inputs, result->outputs, finding);
+  else
+    grade_results(oracle, *plan, result->outputs, finding);
+  return finding;
+}
+
+}  // namespace opwright

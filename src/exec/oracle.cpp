@@ -1,0 +1,118 @@
+#include "exec/oracle.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/input.h"
+#include "exec/numeric_oracle.h"
+
+namespace opwright {
+namespace {
+
+double number_field(const json::Node& node, std::string_view key) {
+  const json::Node* field = node.find(key);
+  return field == nullptr || !field->is(json::Kind::kNumber) ? 0.0
+                                                             : std::strtod(std::string(field->text).c_str(), nullptr);
+}
+
+Result<OpConfig> config_of(const json::Node& call) {
+  OpConfig config;
+  const auto op = call.string_field("op");
+  if (!op) return fail(ErrorCode::kBadInput, "the call names no op");
+  config.op = *op;
+  if (const json::Node* args = call.find("args")) {
+    std::size_t position = 0;
+    for (const json::Node& arg : *args) {
+      OPWRIGHT_TRY_ASSIGN(Value value, oracle_value(arg));
+      config.args.push_back({fmt::format("arg{}", position++), std::move(value)});
+    }
+  }
+  if (const json::Node* kwargs = call.find("kwargs"))
+    for (std::size_t i = 0; i < kwargs->count; ++i) {
+      OPWRIGHT_TRY_ASSIGN(Value value, oracle_value(kwargs->fields[i].value));
+      config.args.push_back({std::string(kwargs->fields[i].key), std::move(value)});
+    }
+  return config;
+}
+
+Result<Board> board_of(const json::Node& record) {
+  OPWRIGHT_TRY_ASSIGN(Board board, find_board(record.string_field("board").value_or("n150")));
+  if (const json::Node* grid = record.find("grid"); grid != nullptr && grid->count == 2)
+    board.grid = {grid->items[0].as_int64().value_or(8), grid->items[1].as_int64().value_or(8)};
+  board.l1_small = 24576;  // what the oracle's device was opened with
+  if (const json::Node* small = record.find("l1_small")) board.l1_small = small->as_int64().value_or(board.l1_small);
+  return board;
+}
+
+Status read_outputs(const json::Node& record, OracleCase& out) {
+  const json::Node* outputs = record.find("outputs");
+  if (outputs == nullptr || !outputs->is(json::Kind::kArray)) return {};
+  out.has_outputs = true;
+  for (const json::Node& output : *outputs) {
+    if (!output.is(json::Kind::kObject) || output.find("shape") == nullptr) continue;
+    json::Field field{"tensor", output};
+    json::Node tagged{json::Kind::kObject, 1, {}, nullptr, &field};
+    OPWRIGHT_TRY_ASSIGN(const Value value, oracle_value(tagged));
+    OutputSpec spec{*value.as_tensor(), {}};
+    if (const json::Node* padded = output.find("padded_shape"))
+      for (const json::Node& n : *padded) spec.padded.push_back(n.as_int64().value_or(0));
+    out.outputs.push_back(std::move(spec));
+  }
+  return {};
+}
+
+Result<OracleCase> case_of(const json::Node& record) {
+  OracleCase out;
+  out.id = record.string_field("id").value_or("");
+  const json::Node* call = record.find("call");
+  if (call == nullptr) return fail(ErrorCode::kBadInput, "no \"call\" in it");
+  OPWRIGHT_TRY_ASSIGN(out.config, config_of(*call));
+  OPWRIGHT_TRY_ASSIGN(out.board, board_of(record));
+  const std::string_view outcome = record.string_field("outcome").value_or("ok");
+  out.answer = outcome == "ok"      ? OracleCase::Answer::kOk
+               : outcome == "crash" ? OracleCase::Answer::kCrash
+                                    : OracleCase::Answer::kError;
+  OPWRIGHT_TRY(read_outputs(record, out));
+  if (const json::Node* error = record.find("error")) {
+    out.stage = error->string_field("stage").value_or("");
+    out.message = error->string_field("message").value_or("");
+  }
+  out.kind = record.string_field("kind").value_or("");
+  const json::Node* guessed = record.find("guessed");
+  out.guessed = guessed != nullptr && !guessed->is(json::Kind::kNull) && guessed->text != "false";
+  if (record.find("nrmse") != nullptr && outcome == "ok") {
+    OracleAccuracy accuracy;
+    accuracy.output = static_cast<std::size_t>(number_field(record, "out_index"));
+    accuracy.nrmse = number_field(record, "nrmse");
+    accuracy.rel_rms = number_field(record, "rel_rms");
+    accuracy.pcc = number_field(record, "pcc");
+    accuracy.exact_share = number_field(record, "exact_share_out_dtype");
+    accuracy.distribution = record.string_field("distribution").value_or("");
+    accuracy.uniform = accuracy.distribution.find("U(0,1)") != std::string::npos;
+    out.accuracy = std::move(accuracy);
+  }
+  return out;
+}
+
+}  // namespace
+
+Status read_oracle(const std::string& path, const std::function<Status(OracleCase&&)>& use) {
+  if (path.ends_with(".json")) return read_numeric_oracle(path, use);
+  OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
+  json::Document document;
+  for (std::size_t line = 1;; ++line) {
+    OPWRIGHT_TRY_ASSIGN(const auto record, input.next_line());
+    if (!record) break;
+    if (record->find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const auto root = document.parse(*record);
+    if (!root)
+      return fail(ErrorCode::kBadInput, fmt::format("{}:{}: {}", path, line, json::describe(*record, root.error())));
+    auto parsed = case_of(**root);
+    if (!parsed) return fail(parsed.error().code, fmt::format("{}:{}: {}", path, line, parsed.error().message));
+    OPWRIGHT_TRY(use(std::move(*parsed)));
+  }
+  return {};
+}
+
+}  // namespace opwright

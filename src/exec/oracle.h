@@ -1,0 +1,56 @@
+// Recorded ground truth: calls with what the real library answered to them. Formats: docs/formats/oracle.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "model/board.h"
+#include "model/host_tensor.h"
+#include "model/op_config.h"
+#include "model/tensor_layout.h"
+
+namespace opwright {
+
+// How accurate the real kernels were on one output of a call.
+struct OracleAccuracy {
+  std::size_t output = 0;
+  double nrmse = 0;    // rms(error) / std(exact)
+  double rel_rms = 0;  // rms(error) / rms(exact); 0 when the record does not say
+  double pcc = 1;
+  double exact_share = 0;  // equal to the correctly rounded value of the output dtype
+  bool uniform = false;    // data was U(0,1), else N(0,1)
+  std::string distribution;
+};
+
+struct OracleCase {
+  std::string id;
+  OpConfig config;
+  Board board;
+  enum class Answer : std::uint8_t { kOk, kError, kCrash } answer = Answer::kOk;
+  std::vector<OutputSpec> outputs;  // of an accepted call
+  bool has_outputs = false;
+  std::string stage;    // "input": refused while an input was made, "call"
+  std::string message;  // of the error
+  std::string kind;     // of the mutation; "" for a real configuration
+  bool guessed = false;
+  std::optional<OracleAccuracy> accuracy;
+
+  // What the real kernels computed from these inputs; empty when the record has no values.
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensor> results;
+};
+
+// The value of an oracle's argument ({"tensor": …}, {"memory_config": …}, …), or what is wrong with it.
+Result<Value> oracle_value(const json::Node& node);
+
+// Reads a file of either form (JSON lines of calls, or an index of numeric cases beside its .bin) and hands each case
+// over. A line that is no case is an error naming the line.
+Status read_oracle(const std::string& path, const std::function<Status(OracleCase&&)>& use);
+
+}  // namespace opwright

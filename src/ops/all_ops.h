@@ -1,0 +1,19 @@
+// The list of operators we know.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ops/op.h"
+
+namespace opwright {
+
+std::span<const OpSpec* const> all_ops();
+// By name or alias (dots); null when nobody knows it.
+const OpSpec* find_op(std::string_view name);
+
+// Binds the arguments of a recorded call to the operator's parameters. Refuses unknown arguments by name, lost ones as
+// the operator says, and missing required ones.
+Checked<BoundCall> bind(const OpSpec& op, const OpConfig& config);
+
+}  // namespace opwright

@@ -1,0 +1,105 @@
+// Recorded arguments -> named parameters. Era-1 traces give C++ positions, Python traces give positions and keywords.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/near_names.h"
+#include "ops/all_ops.h"
+
+namespace opwright {
+namespace {
+
+// "arg3" -> 3
+std::optional<std::size_t> position_of(std::string_view name) {
+  if (!name.starts_with("arg") || name.size() < 4) return std::nullopt;
+  std::size_t out = 0;
+  const auto [end, error] = std::from_chars(name.data() + 3, name.data() + name.size(), out);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return out;
+}
+
+const Param* param_of(const OpSpec& op, Convention convention, std::string_view name) {
+  const auto position = position_of(name);
+  for (std::size_t i = 0; i < op.params.size(); ++i) {
+    const Param& param = op.params[i];
+    if (param.name == name) return &param;
+    if (!position) continue;
+    if (convention == Convention::kCpp ? param.era1 == static_cast<int>(*position) : i == *position) return &param;
+  }
+  return nullptr;
+}
+
+bool is_lost(const Value& value) {
+  if (value.as_opaque() != nullptr) return true;
+  const List* list = value.as_list();
+  return list != nullptr && std::ranges::any_of(*list, is_lost);
+}
+
+// A tensor whose layout the trace leaves out but whose alignment it names: rank 2 and more is what only tiles have.
+Value with_known_layout(const Value& value) {
+  if (const List* list = value.as_list()) {
+    List out;
+    for (const Value& item : *list) out.push_back(with_known_layout(item));
+    return Value(std::move(out));
+  }
+  const TensorSpec* spec = value.as_tensor();
+  if (spec == nullptr || spec->layout.present()) return value;
+  for (const auto& [name, more] : spec->more) {
+    const List* alignment = more.as_list();
+    if (name != "alignment" || alignment == nullptr || alignment->empty()) continue;
+    TensorSpec known = *spec;
+    known.layout.value = alignment->size() >= 2 ? Layout::kTile : Layout::kRowMajor;
+    return Value::tensor(std::move(known));
+  }
+  return value;
+}
+
+tl::unexpected<Refusal> unknown_argument(const OpSpec& op, const Argument& argument) {
+  std::vector<std::string_view> names;
+  for (const Param& param : op.params) names.push_back(param.name);
+  return unsupported(argument.name, fmt::format("{} has no argument '{}' that is known here{}", op.name, argument.name,
+                                                did_you_mean(near_names(argument.name, names))));
+}
+
+}  // namespace
+
+Checked<BoundCall> bind(const OpSpec& op, const OpConfig& config) {
+  std::map<const Param*, Value> given;
+  std::vector<std::string> assumed;
+  for (const Argument& argument : config.args) {
+    const Param* param = param_of(op, config.convention, argument.name);
+    if (param == nullptr) {
+      // Parameters that an operator got later are passed as None by old traces; None of a name nobody knows is nothing.
+      if (argument.value.is_null()) continue;
+      return unknown_argument(op, argument);
+    }
+    if (is_lost(argument.value) && param->lost != Lost::kRefuse) {
+      if (param->lost == Lost::kAssumeNone) assumed.emplace_back(param->name);
+      continue;
+    }
+    if (is_lost(argument.value))
+      return lost(std::string(param->name), fmt::format("the trace lost {} of {}", param->name, op.name));
+    if (given.contains(param))
+      return refuse(fmt::format("{}() got multiple values for argument '{}'", op.name, param->name),
+                    std::string(param->name));
+    given.emplace(param, with_known_layout(argument.value));
+  }
+  BoundCall call;
+  call.op = op.name;
+  call.convention = config.convention;
+  for (const Param& param : op.params)
+    if (const auto found = given.find(&param); found != given.end()) call.set(param.name, std::move(found->second));
+  call.assumed = std::move(assumed);
+  if (op.rebind != nullptr) OPWRIGHT_CHECK(op.rebind(call));
+  for (const Param& param : op.params)
+    if (param.required && !call.passed(param.name))
+      return refuse(fmt::format("{}(): incompatible function arguments: '{}' is missing", op.name, param.name),
+                    std::string(param.name));
+  return call;
+}
+
+}  // namespace opwright

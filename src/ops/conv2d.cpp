@@ -1,0 +1,57 @@
+#include "model/conv_call.h"
+#include "ops/shared/conv_rules.h"
+#include "ops/shared/matmul_rules.h"
+
+namespace opwright {
+namespace {
+
+ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t) {
+  const auto conv = conv_call(call);
+  if (!conv) return {};
+  const std::int64_t taps = conv->window.kernel_h * conv->window.kernel_w;
+  const std::int64_t channels = conv->prepared ? conv->weight_channels : conv->in_channels / conv->groups;
+  Contraction c{.terms = taps * channels,
+                .block = round_up(channels * conv->window.kernel_w, 32),
+                .config = conv_compute(call, *conv),
+                .a = conv->input->dtype.value,
+                .b = conv->weight_dtype};
+  if (conv->bias != nullptr) ++c.steps;
+  if (!conv->activation.is_null()) ++c.steps;
+  return contraction_budget(c);
+}
+
+}  // namespace
+
+const OpSpec& conv2d_op() {
+  static const OpSpec spec{
+      .name = "ttnn.conv2d",
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                 {.name = "weight_tensor", .era1 = 1, .required = true},
+                 {.name = "device", .era1 = 2, .lost = Lost::kNoMatter},
+                 {.name = "in_channels", .era1 = 3, .required = true},
+                 {.name = "out_channels", .era1 = 4, .required = true},
+                 {.name = "batch_size", .era1 = 5, .required = true},
+                 {.name = "input_height", .era1 = 6, .required = true},
+                 {.name = "input_width", .era1 = 7, .required = true},
+                 {.name = "kernel_size", .era1 = 8, .required = true},
+                 {.name = "stride", .era1 = 9},
+                 {.name = "padding", .era1 = 10},
+                 {.name = "dilation", .era1 = 11},
+                 {.name = "groups", .era1 = 12},
+                 {.name = "dtype", .era1 = 13},
+                 {.name = "bias_tensor", .era1 = 14},
+                 {.name = "conv_config", .era1 = 15, .lost = Lost::kAssumeNone},
+                 {.name = "compute_config", .era1 = 16},
+                 {.name = "memory_config", .era1 = 17},
+                 {.name = "slice_config", .era1 = 18, .lost = Lost::kAssumeNone},
+                 {.name = "return_output_dim", .era1 = 19},
+                 {.name = "return_weights_and_bias", .era1 = 20}},
+      .infer = infer_conv,
+      .reference = conv_reference,
+      .budget = budget,
+      .fill = fill_conv,
+  };
+  return spec;
+}
+
+}  // namespace opwright

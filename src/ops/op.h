@@ -1,0 +1,83 @@
+// What we know of one operator: its arguments in both eras, when it is refused, what it returns, what the exact result
+// is, and how far a device may be from it. One file an operator; all_ops.cpp lists them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/board.h"
+#include "model/bound_call.h"
+#include "model/error_budget.h"
+#include "model/host_tensor.h"
+#include "model/refusal.h"
+#include "model/tensor_layout.h"
+#include "ops/random.h"
+
+namespace opwright {
+
+// What to do when a trace has lost the value of a parameter ("unsupported type", "...").
+enum class Lost : std::uint8_t {
+  kRefuse,      // the call cannot be repeated without it
+  kAssumeNone,  // run as if it was not passed, and say so beside the verdict
+  kNoMatter,    // a handle or a hint for speed: it changes no value and no spec
+};
+
+struct Param {
+  std::string_view name;  // of the Python signature; their order is the positional order there
+  int era1 = -1;          // position in the C++ argument list of era-1 traces; -1: not there
+  bool required = false;
+  Lost lost = Lost::kRefuse;
+};
+
+// Which rows (last dimension) of an output a reference shall compute. Huge outputs are judged by a sample of rows.
+struct Rows {
+  std::int64_t total = 0;
+  std::int64_t length = 1;           // elements of a row
+  std::vector<std::int64_t> picked;  // ascending; empty: all
+
+  std::int64_t count() const { return picked.empty() ? total : static_cast<std::int64_t>(picked.size()); }
+  std::int64_t at(std::int64_t i) const { return picked.empty() ? i : picked[static_cast<std::size_t>(i)]; }
+};
+
+struct ReferenceJob {
+  const BoundCall& call;
+  std::span<const HostTensor> inputs;  // one for each of call.tensors
+  std::span<const OutputSpec> outputs;
+  std::size_t output = 0;  // which of them
+  const Rows& rows;
+
+  // The tensor given as `param`; null when it was not passed.
+  const HostTensor* input(std::string_view param, std::size_t item = 0) const;
+};
+
+// Exact results in double precision, rows.count() x rows.length each.
+struct Exact {
+  std::vector<double> value;
+  // What rounding inside the operator is proportional to: sum |a||b| of a contraction, the largest operand of a sum
+  // that cancels. Empty: |value|.
+  std::vector<double> magnitude;
+};
+
+struct OpSpec {
+  std::string_view name;  // "ttnn.add"
+  std::vector<std::string_view> aliases;
+  std::vector<Param> params;
+  bool ccl = false;  // talks to other devices of a mesh
+  // Mends what the tables cannot say: overloads, argument orders that changed with time. May be null.
+  Checked<void> (*rebind)(BoundCall& call) = nullptr;
+  // Refuses what the library refuses, else says what it returns.
+  Checked<std::vector<OutputSpec>> (*infer)(const BoundCall& call, const Board& board) = nullptr;
+  // Null only for operators whose reference is still missing: they can be checked, never passed.
+  Checked<Exact> (*reference)(const ReferenceJob& job) = nullptr;
+  ErrorBudget (*budget)(const BoundCall& call, std::span<const OutputSpec> outputs, std::size_t output) = nullptr;
+  // Input data that is not plain numbers (ids within a vocabulary, page tables, positions, masks): fills tensor
+  // `slot` of the call and returns true; false asks for the vector's distribution. May be null.
+  bool (*fill)(const BoundCall& call, std::size_t slot, Random& random, HostTensor& tensor) = nullptr;
+  // Of an operator that changes a part of a tensor in place: the rows of the output that this call writes, ascending.
+  // They are what a sample shall look at first; all others must stay as they are. Null: every row is written.
+  std::vector<std::int64_t> (*written)(const ReferenceJob& job) = nullptr;
+};
+
+}  // namespace opwright

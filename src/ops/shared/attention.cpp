@@ -1,0 +1,160 @@
+#include "ops/shared/attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "ops/shared/attention_rules.h"
+
+namespace opwright {
+namespace {
+
+// exp as the vector unit takes it for scores: a saw-tooth of a few per cent.
+constexpr double kExpError = 0.06;
+
+// Double sums over floats in eight lanes, so that they can run in vector registers.
+constexpr std::int64_t kLanes = 8;
+
+double dot(const float* a, const float* b, std::int64_t n, double& magnitude) {
+  double sum[kLanes] = {};
+  double size[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (std::int64_t l = 0; l < kLanes; ++l) {
+      const double product = static_cast<double>(a[i + l]) * static_cast<double>(b[i + l]);
+      sum[l] += product;
+      size[l] += std::abs(product);
+    }
+  for (; i < n; ++i) {
+    sum[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    size[0] += std::abs(static_cast<double>(a[i]) * static_cast<double>(b[i]));
+  }
+  double total = 0;
+  magnitude = 0;
+  for (std::int64_t l = 0; l < kLanes; ++l) {
+    total += sum[l];
+    magnitude += size[l];
+  }
+  return total;
+}
+
+struct Seen {
+  std::int64_t row = 0;
+  double score = 0;
+  double size = 0;  // sum |q||k| scale
+};
+
+// Only keys that weigh something are looked at again for their values.
+void one_row(const KeyStore& store, const Query& query, double scale, std::int64_t length, double score_error,
+             double* value, double* magnitude) {
+  const std::int64_t dim = row_length(store.keys->spec.shape);
+  const std::int64_t width = row_length(store.values->spec.shape);
+  std::vector<Seen> seen;
+  double largest = query.sink != nullptr ? *query.sink * scale : -std::numeric_limits<double>::infinity();
+  for (std::int64_t p = query.begin; p < query.end; ++p) {
+    const std::int64_t row = store.row(query.user, query.kv_head, p);
+    if (row < 0) continue;
+    Seen one{.row = row};
+    one.score = dot(query.q, store.keys->floats.data() + row * dim, dim, one.size) * scale;
+    one.size *= std::abs(scale);
+    if (query.mask) one.score += query.mask(p);
+    if (one.score == -std::numeric_limits<double>::infinity()) continue;
+    largest = std::max(largest, one.score);
+    seen.push_back(one);
+  }
+  double total = query.sink != nullptr ? std::exp(*query.sink * scale - largest) : 0.0;
+  for (Seen& one : seen) {
+    one.score = std::exp(one.score - largest);
+    total += one.score;
+  }
+  const std::int64_t known = std::min(length, width);
+  for (const Seen& one : seen) {
+    const double weight = one.score / total;
+    if (weight < 1e-12) continue;
+    const float* const v = store.values->floats.data() + one.row * width;
+    for (std::int64_t i = 0; i < known; ++i) value[i] += weight * static_cast<double>(v[i]);
+  }
+  // |v| for what the weights are off, |v - result| for what the scores are.
+  for (const Seen& one : seen) {
+    const double weight = one.score / total;
+    if (weight < 1e-9) continue;
+    const float* const v = store.values->floats.data() + one.row * width;
+    for (std::int64_t i = 0; i < known; ++i) {
+      const auto x = static_cast<double>(v[i]);
+      magnitude[i] += weight * (std::abs(x) + std::abs(x - value[i]) * one.size * score_error);
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t KeyStore::length() const {
+  const std::int64_t positions = keys->spec.shape[2];
+  return pages == nullptr ? positions : positions * pages->spec.shape.back();
+}
+
+std::int64_t KeyStore::row(std::int64_t user, std::int64_t head, std::int64_t position) const {
+  const Shape& shape = keys->spec.shape;
+  if (pages == nullptr) return (user * shape[1] + head) * shape[2] + position;
+  const std::int64_t columns = pages->spec.shape.back();
+  const std::int64_t page = position / shape[2];
+  if (page >= columns) return -1;
+  const auto block = static_cast<std::int64_t>(pages->at(user * columns + page));
+  if (block < 0 || block >= shape[0]) return -1;
+  return (block * shape[1] + head) * shape[2] + position % shape[2];
+}
+
+void append_attention(const KeyStore& store, const std::vector<Query>& queries, double scale, std::int64_t length,
+                      double score_error, Exact& exact) {
+  const std::size_t first = exact.value.size();
+  exact.value.resize(first + queries.size() * static_cast<std::size_t>(length));
+  exact.magnitude.resize(exact.value.size());
+  const auto rows = [&](std::size_t begin, std::size_t step) {
+    for (std::size_t i = begin; i < queries.size(); i += step) {
+      const std::size_t at = first + i * static_cast<std::size_t>(length);
+      one_row(store, queries[i], scale, length, score_error, exact.value.data() + at, exact.magnitude.data() + at);
+    }
+  };
+  std::int64_t work = 0;
+  for (const Query& query : queries) work += (query.end - query.begin) * length;
+  constexpr std::int64_t kWorthThreads = 1 << 22;
+  const std::size_t threads = work < kWorthThreads ? 1 : std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> pool;
+  for (std::size_t t = 1; t < threads; ++t) pool.emplace_back(rows, t, threads);
+  rows(0, threads);
+}
+
+Checked<double> attention_scale(const BoundCall& call, std::int64_t dim) {
+  return call.number("scale", 1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(dim, 1))));
+}
+
+double score_error(const ComputeConfig& compute) {
+  double bits = 0x1.0p-7;
+  if (compute.fidelity == Fidelity::kLoFi) bits = 0x1.0p-4;
+  if (compute.fidelity == Fidelity::kHiFi2) bits = 0x1.0p-6;
+  return bits / kExpError;
+}
+
+ErrorBudget attention_budget(const BoundCall& call) {
+  const auto compute = compute_argument(call, kAttentionCompute);
+  const Fidelity fidelity = compute ? compute->fidelity : Fidelity::kHiFi2;
+  return {.kind = ErrorBudget::Kind::kElementwise,
+          .ulps = 2,
+          .relative = fidelity == Fidelity::kLoFi ? 2 * kExpError : kExpError,
+          .pcc = 0.99,
+          .why = fmt::format("approximate exp, bfloat16 statistics, scores at {}", name_of(fidelity))};
+}
+
+void fill_mask(HostTensor& tensor, Random& random) {
+  const std::int64_t width = row_length(tensor.spec.shape);
+  tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
+  for (std::size_t at = 0; at < tensor.floats.size(); ++at) {
+    const bool hidden = static_cast<std::int64_t>(at) % width != 0 && random.uniform() < 0.25;
+    tensor.floats[at] = hidden ? -std::numeric_limits<float>::infinity() : 0.0F;
+  }
+}
+
+}  // namespace opwright

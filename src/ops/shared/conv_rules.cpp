@@ -1,0 +1,135 @@
+#include "ops/shared/conv_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/conv_call.h"
+#include "model/conv_shards.h"
+#include "model/host_tensor.h"
+#include "model/quantize.h"
+#include "ops/shared/activation.h"
+
+namespace opwright {
+namespace {
+
+bool deallocated(const TensorSpec& spec) {
+  return std::ranges::any_of(spec.more, [](const auto& field) {
+    const bool* flag = field.second.as_bool();
+    return field.first == "deallocated" && flag != nullptr && *flag;
+  });
+}
+
+Checked<void> check_input(const ConvCall& conv) {
+  OPWRIGHT_REQUIRE(!deallocated(*conv.input), "Input Tensor is not allocated");
+  OPWRIGHT_REQUIRE(!conv.input->shape.empty(), "ShapeBase[] index out of range. 3 not in [-4, 0)");
+  const Window& w = conv.window;
+  OPWRIGHT_REQUIRE(volume(conv.input->shape) != 0, "Tensor volume is 0, but shape's volume is not");
+  OPWRIGHT_REQUIRE(volume(conv.input->shape) == w.batch * w.height * w.width * conv.pixel_stride,
+                   "Attempting to reshape between two shapes with different volumes");
+  return {};
+}
+
+Checked<void> check_weights(const BoundCall& call, const ConvCall& conv) {
+  const TensorSpec& weight = *conv.weight;
+  OPWRIGHT_REQUIRE(!deallocated(weight), "Input Tensor is not allocated");
+  OPWRIGHT_REQUIRE(!is_integer(weight.dtype.value), "Unsupported data type");
+  if (!conv.prepared) {
+    OPWRIGHT_REQUIRE(weight.layout.value != Layout::kTile, "Host conv weights layout should be in row_major layout");
+    // One-dimensional convolutions hand their three dimensions down to the C++ function.
+    OPWRIGHT_REQUIRE(weight.shape.size() == 4 || (weight.shape.size() == 3 && call.convention == Convention::kCpp),
+                     "Host conv weights should be 4D tensor");
+    const std::int64_t tiles = div_up(weight.shape[0], 32);
+    OPWRIGHT_REQUIRE(tiles <= div_up(conv.out_channels, 32),
+                     "weight_matrix_width_ntiles {} should be divisible by weight_block_w_ntiles {}", tiles,
+                     div_up(conv.out_channels, 32));
+  }
+  if (conv.bias == nullptr) return {};
+  const TensorSpec& bias = *conv.bias;
+  OPWRIGHT_REQUIRE(!deallocated(bias), "Input Tensor is not allocated");
+  OPWRIGHT_REQUIRE(bias.storage.value != StorageType::kHost || bias.layout.value != Layout::kTile,
+                   "Host conv bias layout should be in row_major layout");
+  OPWRIGHT_REQUIRE(bias.shape.size() == 4, "ShapeBase[] index out of range. 3 not in [-4, {})", bias.shape.size());
+  OPWRIGHT_REQUIRE(bias.shape[3] == conv.out_channels, "Bias must have the same length as output channels");
+  return {};
+}
+
+MemoryConfig interleaved(BufferType buffer) {
+  MemoryConfig out;
+  out.layout.value = MemoryLayout::kInterleaved;
+  out.buffer.value = buffer;
+  return out;
+}
+
+Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv, DType dtype, const Board& board) {
+  const MemoryConfig input = conv.input->memory.value_or(interleaved(BufferType::kDram));
+  const bool host = conv.input->storage.value == StorageType::kHost;
+  const bool in_dram = host || input.buffer.value != BufferType::kL1;
+  const MemoryConfig* wanted = call.memory("memory_config");
+  const bool matmul = conv.pointwise();
+  if (in_dram && !host)
+    OPWRIGHT_REQUIRE(!input.sharded(), "Input Tensor to Conv DRAM should be in Interleaved Memory Layout");
+  // Slices go from DRAM to DRAM; a product takes its operand from there as it is.
+  if (in_dram && !matmul) return interleaved(BufferType::kDram);
+  if (!input.sharded() && matmul && !conv.shard_layout)
+    return wanted != nullptr ? *wanted : interleaved(BufferType::kDram);
+  if (wanted != nullptr && !(wanted->sharded() && !wanted->shard)) return *wanted;
+  const MemoryLayout asked = conv.shard_layout.value_or(MemoryLayout::kHeightSharded);
+  if (asked != MemoryLayout::kHeightSharded && asked != MemoryLayout::kBlockSharded &&
+      asked != MemoryLayout::kWidthSharded)
+    return refuse(fmt::format("Conv2d supports Height, Block or Width Sharded Layouts but got TensorMemoryLayout::{}",
+                              name_of(asked)),
+                  "conv_config");
+
+  const bool wide = input.layout.value == MemoryLayout::kWidthSharded;
+  OPWRIGHT_REQUIRE(
+      !(matmul && wide) || call.convention == Convention::kCpp,
+      "MatmulMultiCoreReuseMultiCastProgramConfig: Unsupported memory layout TensorMemoryLayout::WIDTH_SHARDED.");
+  const Spread in = conv_spread(conv, dtype, board);
+  return memory_of(output_spread(in, conv.out_channels, matmul, board), conv.window.pixels(), conv.out_channels);
+}
+
+}  // namespace
+
+Checked<std::vector<OutputSpec>> infer_conv(const BoundCall& call, const Board& board) {
+  OPWRIGHT_CHECK_ASSIGN(const ConvCall conv, conv_call(call));
+  OPWRIGHT_CHECK_ASSIGN(const DType dtype, conv_dtype(call));
+  OPWRIGHT_CHECK(exact_activations(&conv.activation, "conv_config"));
+  OPWRIGHT_CHECK(call.flag("return_output_dim", false));
+  OPWRIGHT_CHECK(call.flag("return_weights_and_bias", false));
+  OPWRIGHT_CHECK(check_input(conv));
+  OPWRIGHT_CHECK(check_weights(call, conv));
+  OPWRIGHT_REQUIRE(!(conv.row_major_out && dtype == DType::kBfloat8B),
+                   "Conv output can't be in Row Major if output dtype is BFloat8_B.");
+  OPWRIGHT_CHECK_ASSIGN(MemoryConfig memory, output_memory(call, conv, dtype, board));
+  TensorSpec out;
+  out.shape = {1, 1, conv.window.pixels(), conv.out_channels};
+  out.has_shape = true;
+  out.dtype.value = dtype;
+  out.layout.value = conv.row_major_out && memory.sharded() ? Layout::kRowMajor : Layout::kTile;
+  out.storage.value = StorageType::kDevice;
+  out.memory = std::move(memory);
+  OPWRIGHT_CHECK(check_tensor(out, board));
+  OutputSpec spec = output_spec(std::move(out));
+  // Channels are written in whole tiles, whatever the layout.
+  spec.padded = {1, 1, round_up(conv.window.pixels(), 32), round_up(conv.out_channels, 32)};
+  return std::vector{std::move(spec)};
+}
+
+bool fill_conv(const BoundCall& call, std::size_t slot, Random& random, HostTensor& tensor) {
+  if (slot >= call.tensors.size() || call.tensors[slot].param != "weight_tensor") return false;
+  const auto conv = conv_call(call);
+  if (!conv || !conv->prepared || conv->groups == 1 || tensor.integer()) return false;
+  const std::int64_t columns = tensor.spec.shape.back();
+  const std::int64_t in = std::max<std::int64_t>(1, conv->in_channels / conv->groups);
+  const std::int64_t out = std::max<std::int64_t>(1, conv->out_channels / conv->groups);
+  tensor.floats.assign(static_cast<std::size_t>(tensor.size()), 0.0F);
+  for (std::int64_t row = 0; row < tensor.spec.shape[2]; ++row)
+    for (std::int64_t column = 0; column < columns; ++column)
+      if (row % conv->weight_channels / in == column / out)
+        tensor.floats[static_cast<std::size_t>(row * columns + column)] = static_cast<float>(random.normal());
+  quantize(tensor);
+  return true;
+}
+
+}  // namespace opwright

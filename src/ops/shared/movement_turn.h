@@ -1,0 +1,16 @@
+// The rules of operators that change the order of dimensions: permute and transpose.
+#pragma once
+
+#include <vector>
+
+#include "model/board.h"
+#include "model/refusal.h"
+#include "model/tensor_layout.h"
+
+namespace opwright {
+
+// The input with dimension order[i] as its i-th; `asked` may be null.
+Checked<std::vector<OutputSpec>> turned(const TensorSpec& input, const std::vector<std::size_t>& order,
+                                        const MemoryConfig* asked, const Board& board);
+
+}  // namespace opwright

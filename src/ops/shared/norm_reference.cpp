@@ -1,0 +1,60 @@
+#include <cmath>
+
+#include "model/host_tensor.h"
+#include "ops/shared/norm_rules.h"
+
+namespace opwright {
+
+Checked<Exact> row_norm_reference(const ReferenceJob& job, NormKind kind) {
+  const HostTensor& input = *job.input("input_tensor");
+  const HostTensor* residual = job.input("residual_input_tensor");
+  const HostTensor* weight = job.input("weight");
+  const HostTensor* bias = job.input("bias");
+  OPWRIGHT_CHECK_ASSIGN(const double epsilon, job.call.number("epsilon", 1e-12));
+  const std::int64_t width = job.rows.length;
+  std::vector<double> row(static_cast<std::size_t>(width));
+  Exact exact;
+  exact.value.reserve(static_cast<std::size_t>(job.rows.count() * width));
+  exact.magnitude.reserve(exact.value.capacity());
+  for (std::int64_t r = 0; r < job.rows.count(); ++r) {
+    const std::int64_t at = job.rows.at(r) * width;
+    double mean = 0;
+    for (std::int64_t i = 0; i < width; ++i) {
+      double& value = row[static_cast<std::size_t>(i)];
+      value = input.at(at + i) + (residual == nullptr ? 0.0 : residual->at(at + i));
+      mean += value;
+    }
+    mean = kind == NormKind::kLayer ? mean / static_cast<double>(width) : 0.0;
+    double variance = 0;
+    for (const double value : row) variance += (value - mean) * (value - mean);
+    const double scale = 1.0 / std::sqrt(variance / static_cast<double>(width) + epsilon);
+    // Mean and variance are off by a part of the row's size, whatever a single value is.
+    const double common = 0.125 * std::sqrt(variance / static_cast<double>(width) + mean * mean);
+    for (std::int64_t i = 0; i < width; ++i) {
+      const double value = row[static_cast<std::size_t>(i)];
+      const double gain = weight == nullptr ? 1.0 : weight->at(i);
+      const double shift = bias == nullptr ? 0.0 : bias->at(i);
+      exact.value.push_back((value - mean) * scale * gain + shift);
+      exact.magnitude.push_back((std::abs(value) + std::abs(mean) + common) * scale * std::abs(gain) + std::abs(shift));
+    }
+  }
+  return exact;
+}
+
+ErrorBudget norm_budget(const ComputeConfig& config, std::int64_t width, bool legacy) {
+  const bool wide = config.fp32_acc;
+  // The engine keeps ten fraction bits of addends; a 16-bit destination seven. Sums of a row average their errors.
+  const double unit = wide ? 0x1p-10 : 0x1p-7;
+  const double operands = config.fidelity == Fidelity::kLoFi    ? 0x1p-4
+                          : config.fidelity == Fidelity::kHiFi2 ? 0x1p-6
+                                                                : 0.0;
+  return {.kind = ErrorBudget::Kind::kElementwise,
+          .ulps = 2,
+          .relative = 4 * unit + 2 * operands + (legacy ? 0.04 : 0.0),
+          .terms = width,
+          .accumulator_bits = wide ? 24 : 8,
+          .pcc = wide && operands == 0 ? 0.9999 : 0.999,
+          .why = wide ? "norm of a row, float32 destination" : "norm of a row, bfloat16 destination"};
+}
+
+}  // namespace opwright

@@ -1,0 +1,228 @@
+#include "ops/shared/pool_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/conv_shards.h"
+#include "model/host_tensor.h"
+#include "model/tensor_layout.h"
+
+namespace opwright {
+namespace {
+
+bool deallocated(const TensorSpec& spec) {
+  return std::ranges::any_of(spec.more, [](const auto& field) {
+    const bool* flag = field.second.as_bool();
+    return field.first == "deallocated" && flag != nullptr && *flag;
+  });
+}
+
+struct PoolCall {
+  Window window;
+  std::int64_t channels = 0;
+  const TensorSpec* input = nullptr;
+  DType dtype = DType::kBfloat16;
+  Layout layout = Layout::kRowMajor;
+  std::optional<MemoryLayout> scheme;
+};
+
+Checked<PoolCall> pool_call(const BoundCall& call) {
+  PoolCall pool;
+  pool.input = call.tensor("input_tensor");
+  if (pool.input == nullptr)
+    return type_error(call.op, "input_tensor",
+                      call.find("input_tensor") == nullptr ? Value() : *call.find("input_tensor"));
+  OPWRIGHT_CHECK_ASSIGN(const bool ceil_mode, call.flag("ceil_mode", false));
+  OPWRIGHT_CHECK_ASSIGN(pool.channels, call.integer("channels", 0));
+  OPWRIGHT_REQUIRE(pool.channels > 0, "Pool2D: Channels must be greater than 0, got {}", pool.channels);
+  OPWRIGHT_CHECK_ASSIGN(pool.window, window_of(call, "input_h", "input_w", ceil_mode));
+  OPWRIGHT_CHECK_ASSIGN(pool.dtype, call.dtype("dtype", DType::kBfloat16));
+  OPWRIGHT_CHECK_ASSIGN(pool.layout, call.layout("output_layout", Layout::kRowMajor));
+  if (call.passed("applied_shard_scheme")) {
+    OPWRIGHT_CHECK_ASSIGN(const std::string word, call.text("applied_shard_scheme", ""));
+    pool.scheme = parse_memory_layout(word).value;
+  }
+  return pool;
+}
+
+Checked<void> check_pool(const PoolCall& pool) {
+  const TensorSpec& input = *pool.input;
+  const Window& w = pool.window;
+  OPWRIGHT_REQUIRE(input.storage.value != StorageType::kHost && !deallocated(input), "Input Tensor is not allocated");
+  const std::size_t rank = input.shape.size();
+  OPWRIGHT_REQUIRE(rank >= 2 && rank <= 4, "Pool2D: Input tensor must be rank 2, 3, or 4, got rank {}", rank);
+  OPWRIGHT_REQUIRE(rank != 2 || (w.batch == 1 && pool.channels == 1),
+                   "Pool2D: For rank-2 input [H, W], batch_size and channels must be 1, got batch_size={}, channels={}",
+                   w.batch, pool.channels);
+  OPWRIGHT_REQUIRE(
+      rank != 3 || (w.height == input.shape[0] && w.width == input.shape[1] && pool.channels == input.shape[2]),
+      "Pool2D: For rank-3 input [H, W, C], dimensions must match: input_h={}, input_w={}, channels={}, but got "
+      "shape {}",
+      w.height, w.width, pool.channels, shape_text(input.shape));
+  OPWRIGHT_REQUIRE(
+      w.top <= w.kernel_h / 2 && w.bottom <= w.kernel_h / 2 && w.left <= w.kernel_w / 2 && w.right <= w.kernel_w / 2,
+      "Pool2D: Padding ({}, {}, {}) should not exceed half of kernel size ({}, {})", w.top, w.bottom, w.left,
+      w.kernel_h, w.kernel_w);
+  OPWRIGHT_REQUIRE(input.dtype.value == DType::kBfloat16 || is_block_float(input.dtype.value),
+                   "Only BFLOAT16 supported for now");
+  OPWRIGHT_REQUIRE(!(is_block_float(pool.dtype) && pool.layout == Layout::kRowMajor),
+                   "BFLOAT8_B/BFLOAT4_B output data format is not supported with ROW_MAJOR layout");
+  OPWRIGHT_REQUIRE(volume(input.shape) != 0, "Shard shape must have non zero volume!");
+  // Too little data makes the library read past its end.
+  const std::int64_t channels = input.shape.back();
+  OPWRIGHT_REQUIRE(volume(input.shape) / channels >= w.batch * w.height * w.width,
+                   "Pool2D: input of shape {} is smaller than {} images of {}x{}", shape_text(input.shape), w.batch,
+                   w.height, w.width);
+  OPWRIGHT_REQUIRE(channels == pool.channels || pool.scheme == std::optional(MemoryLayout::kHeightSharded),
+                   "For width and block sharding, input channels ({}) should be divisible by num_shards ({})", channels,
+                   div_up(pool.channels, 16));
+  return {};
+}
+
+MemoryConfig pool_memory(const Spread& out, std::int64_t pixels, std::int64_t channels, std::int64_t tile_height,
+                         std::int64_t tile_width) {
+  return memory_of(out, pixels, channels, tile_height, tile_width);
+}
+
+Spread by_scheme(const PoolCall& pool, MemoryLayout layout, bool automatic, const Board& board) {
+  const bool tiled = pool.input->layout.value == Layout::kTile || pool.layout == Layout::kTile;
+  const SpreadWish wish{.layout = layout,
+                        .pixels = pool.window.pixels(),
+                        .in_channels = pool.channels,
+                        .out_channels = pool.channels,
+                        .alignment = tiled || automatic ? 32 : 16,
+                        .pad_channels = false,
+                        .tile_height = pool.layout == Layout::kTile ? 32 : 1,
+                        .tile_width = tiled ? 32 : 16};
+  return spread(wish, board);
+}
+
+// The scheme whose output takes least room on a core, when rows come in whole tiles.
+Spread choose(const PoolCall& pool, const Board& board) {
+  Spread best;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const MemoryLayout layout :
+       {MemoryLayout::kHeightSharded, MemoryLayout::kWidthSharded, MemoryLayout::kBlockSharded}) {
+    const Spread candidate = by_scheme(pool, layout, true, board);
+    const std::int64_t wide = layout == MemoryLayout::kWidthSharded ? 16 : 32;
+    const MemoryConfig memory = memory_of(candidate, pool.window.pixels(), pool.channels, 32, wide);
+    const std::int64_t size = memory.shard->shape[0] * memory.shard->shape[1];
+    if (size >= least) continue;
+    least = size;
+    best = candidate;
+  }
+  return best;
+}
+
+Checked<MemoryConfig> output_memory(const BoundCall& call, const PoolCall& pool, const Board& board) {
+  const MemoryConfig input = pool.input->memory.value_or(MemoryConfig{});
+  const std::int64_t pixels = pool.window.pixels();
+  const std::int64_t tile_height = pool.layout == Layout::kTile ? 32 : 1;
+  const std::int64_t tile_width = pool.input->layout.value == Layout::kTile || pool.layout == Layout::kTile ? 32 : 16;
+  MemoryConfig out;
+  if (input.sharded()) {
+    OPWRIGHT_REQUIRE(!pool.scheme, "A sharding scheme should not be specified for a sharded input tensor.");
+    OPWRIGHT_REQUIRE(input.shard && input.shard->shape.size() == 2,
+                     "MemoryConfig must have Shard Spec specified for sharded memory layout");
+    OPWRIGHT_REQUIRE(input.shard->orientation.value != Orientation::kColMajor,
+                     "Only row major orientation is supported.");
+    const Spread same{input.layout.value, input.shard->grid, Orientation::kRowMajor};
+    out = pool_memory(same, pixels, pool.channels, tile_height, tile_width);
+    out.shard->shape[1] = input.shard->shape[1];
+  } else if (pool.scheme) {
+    OPWRIGHT_REQUIRE(*pool.scheme == MemoryLayout::kHeightSharded || *pool.scheme == MemoryLayout::kWidthSharded ||
+                         *pool.scheme == MemoryLayout::kBlockSharded,
+                     "Only height, width, or block sharding strategies are supported.");
+    out = pool_memory(by_scheme(pool, *pool.scheme, false, board), pixels, pool.channels, tile_height, tile_width);
+  } else {
+    out = pool_memory(choose(pool, board), pixels, pool.channels, tile_height, tile_width);
+  }
+  if (const MemoryConfig* wanted = call.memory("memory_config")) return *wanted;
+  return out;
+}
+
+// Calls visit(input pixel) for every pixel of the window of an output pixel that lies in the image.
+template <class F>
+void for_each_under(const Window& w, std::int64_t pixel, F&& visit) {
+  const std::int64_t per_image = w.out_height * w.out_width;
+  const std::int64_t y0 = pixel % per_image / w.out_width * w.stride_h - w.top;
+  const std::int64_t x0 = pixel % w.out_width * w.stride_w - w.left;
+  for (std::int64_t i = 0; i < w.kernel_h; ++i)
+    for (std::int64_t j = 0; j < w.kernel_w; ++j) {
+      const std::int64_t y = y0 + i * w.dilation_h;
+      const std::int64_t x = x0 + j * w.dilation_w;
+      if (y >= 0 && y < w.height && x >= 0 && x < w.width) visit((pixel / per_image * w.height + y) * w.width + x);
+    }
+}
+
+}  // namespace
+
+Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& board) {
+  OPWRIGHT_CHECK_ASSIGN(const PoolCall pool, pool_call(call));
+  OPWRIGHT_CHECK(check_pool(pool));
+  OPWRIGHT_CHECK_ASSIGN(const bool indices, call.flag("return_indices", false));
+  if (indices) return unsupported("return_indices", "positions of the largest values");
+  if (call.passed("dram_slice_config")) return unsupported("dram_slice_config", "pooling in slices");
+  OPWRIGHT_CHECK_ASSIGN(MemoryConfig memory, output_memory(call, pool, board));
+  TensorSpec out;
+  out.shape = {1, 1, pool.window.pixels(), pool.channels};
+  out.has_shape = true;
+  out.dtype.value = pool.dtype;
+  out.layout.value = pool.layout;
+  out.storage.value = StorageType::kDevice;
+  out.memory = std::move(memory);
+  OPWRIGHT_CHECK(check_tensor(out, board));
+  return std::vector{output_spec(std::move(out))};
+}
+
+Checked<Exact> max_pool_reference(const ReferenceJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const PoolCall pool, pool_call(job.call));
+  const HostTensor* input = job.input("input_tensor");
+  if (input == nullptr) return refuse("pooling needs an image");
+  Exact exact;
+  exact.value.assign(static_cast<std::size_t>(job.rows.count() * job.rows.length), -INFINITY);
+  for (std::int64_t r = 0; r < job.rows.count(); ++r) {
+    double* out = exact.value.data() + r * job.rows.length;
+    for_each_under(pool.window, job.rows.at(r), [&](std::int64_t pixel) {
+      for (std::int64_t c = 0; c < job.rows.length; ++c)
+        out[c] = std::max(out[c], input->at(pixel * pool.channels + c));
+    });
+  }
+  return exact;
+}
+
+Checked<Exact> avg_pool_reference(const ReferenceJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const PoolCall pool, pool_call(job.call));
+  OPWRIGHT_CHECK_ASSIGN(const bool with_padding, job.call.flag("count_include_pad", true));
+  OPWRIGHT_CHECK_ASSIGN(const auto divisor, job.call.integer("divisor_override"));
+  const HostTensor* input = job.input("input_tensor");
+  if (input == nullptr) return refuse("pooling needs an image");
+  Exact exact;
+  exact.value.assign(static_cast<std::size_t>(job.rows.count() * job.rows.length), 0.0);
+  exact.magnitude = exact.value;
+  for (std::int64_t r = 0; r < job.rows.count(); ++r) {
+    double* out = exact.value.data() + r * job.rows.length;
+    double* size = exact.magnitude.data() + r * job.rows.length;
+    std::int64_t seen = 0;
+    for_each_under(pool.window, job.rows.at(r), [&](std::int64_t pixel) {
+      ++seen;
+      for (std::int64_t c = 0; c < job.rows.length; ++c) {
+        const double x = input->at(pixel * pool.channels + c);
+        out[c] += x;
+        size[c] += std::fabs(x);
+      }
+    });
+    const std::int64_t all = pool.window.kernel_h * pool.window.kernel_w;
+    const auto count = static_cast<double>(divisor ? *divisor : with_padding ? all : std::max<std::int64_t>(1, seen));
+    for (std::int64_t c = 0; c < job.rows.length; ++c) {
+      out[c] /= count;
+      size[c] /= count;
+    }
+  }
+  return exact;
+}
+
+}  // namespace opwright

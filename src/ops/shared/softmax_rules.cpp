@@ -1,0 +1,159 @@
+#include "ops/shared/softmax_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/compute_config.h"
+#include "model/host_tensor.h"
+#include "model/tensor_facts.h"
+#include "ops/shared/movement.h"
+#include "ops/shared/norm_rules.h"
+
+namespace opwright {
+namespace {
+
+constexpr std::int64_t kTile = 32;
+
+// The mask's values for one row of the input. Row-major masks hold one long row a batch entry; tiled ones a row for
+// every row (causal), or one that serves all.
+class Mask {
+ public:
+  Mask(const HostTensor* mask, bool each_row, const Shape& input) : mask_(mask), each_row_(each_row) {
+    if (mask == nullptr) return;
+    const Shape& shape = mask->spec.shape;
+    flat_ = mask->spec.layout.value == Layout::kRowMajor;
+    width_ = last(shape);
+    height_ = last(shape, 2);
+    batch_ = shape.size() < 4 ? 1 : shape[0];
+    input_height_ = last(input, 2);
+    rows_per_batch_ = input.size() < 4 ? volume(input) / std::max<std::int64_t>(last(input), 1)
+                                       : volume(input) / std::max<std::int64_t>(last(input) * input[0], 1);
+  }
+
+  double at(std::int64_t row, std::int64_t column) const {
+    if (mask_ == nullptr || column >= (flat_ ? height_ * width_ : width_)) return 0.0;
+    const std::int64_t entry = row / std::max<std::int64_t>(rows_per_batch_, 1) % std::max<std::int64_t>(batch_, 1);
+    const std::int64_t line = each_row_ && !flat_ ? row % input_height_ % std::max<std::int64_t>(height_, 1) : 0;
+    return mask_->at(entry * height_ * width_ + line * width_ + column);
+  }
+
+ private:
+  const HostTensor* mask_;
+  bool each_row_;
+  bool flat_ = false;
+  std::int64_t width_ = 0;
+  std::int64_t height_ = 0;
+  std::int64_t batch_ = 1;
+  std::int64_t input_height_ = 1;
+  std::int64_t rows_per_batch_ = 1;
+};
+
+void along_row(const HostTensor& input, const Mask& mask, double scale, std::int64_t row, std::int64_t width,
+               Exact& exact) {
+  std::vector<double> values(static_cast<std::size_t>(width));
+  double largest = -INFINITY;
+  for (std::int64_t i = 0; i < width; ++i) {
+    double& value = values[static_cast<std::size_t>(i)];
+    value = input.at(row * width + i) * scale + mask.at(row, i);
+    largest = std::max(largest, value);
+  }
+  double sum = 0;
+  for (double& value : values) {
+    value = std::exp(value - largest);
+    sum += value;
+  }
+  for (const double value : values) exact.value.push_back(value / sum);
+}
+
+}  // namespace
+
+Checked<void> check_softmax_input(const TensorSpec& input) {
+  OPWRIGHT_REQUIRE(tiled(input), "Inputs to softmax must be tilized");
+  const DType dtype = input.dtype.value;
+  OPWRIGHT_REQUIRE(dtype == DType::kFloat32 || dtype == DType::kBfloat16 || dtype == DType::kBfloat8B,
+                   "Input tensor must be FLOAT32, BFLOAT16, or BFLOAT8_B, got: DataType::{}", name_of(dtype));
+  return {};
+}
+
+Checked<std::size_t> softmax_dim(const BoundCall& call, const TensorSpec& input) {
+  if (call.find("dim") != nullptr && call.find("dim")->is_null() && call.convention == Convention::kPython)
+    return type_error(call.op, "dim", *call.find("dim"));
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t dim, call.integer("dim", -1));
+  const auto rank = std::max<std::int64_t>(static_cast<std::int64_t>(input.shape.size()), 1);
+  OPWRIGHT_REQUIRE(dim >= -rank && dim < rank,
+                   "Dimension out of range (expected to be in range of [{}, {}], but got {})", -rank, rank - 1, dim);
+  return static_cast<std::size_t>(dim < 0 ? dim + rank : dim);
+}
+
+Checked<void> check_softmax_program(const BoundCall& call, const TensorSpec& input, const Board& board) {
+  OPWRIGHT_CHECK_ASSIGN(const NormProgram program, norm_program(call));
+  if (program.choice != ProgramChoice::kSharded) return {};
+  const ShardSpec* shard = shard_of(input);
+  OPWRIGHT_REQUIRE(shard != nullptr && shard->shape.size() == 2,
+                   "output_mem_config must have a shard_spec when using SoftmaxShardedMultiCoreProgramConfig");
+  const std::int64_t height = shard->shape[0] / kTile;
+  const std::int64_t width = shard->shape[1] / kTile;
+  OPWRIGHT_REQUIRE(program.sharded.block_h == height,
+                   "block_h ({}) must match the shard height in tiles ({}). Shard shape is [{}, {}] with tile height "
+                   "{}.",
+                   program.sharded.block_h, height, shard->shape[0], shard->shape[1], kTile);
+  OPWRIGHT_REQUIRE(program.sharded.block_w == width,
+                   "block_w ({}) must match the shard width in tiles ({}). Shard shape is [{}, {}] with tile width {}.",
+                   program.sharded.block_w, width, shard->shape[0], shard->shape[1], kTile);
+  OPWRIGHT_CHECK(require_pages(input));
+  OPWRIGHT_CHECK(check_sharded_input(input, program.sharded.grid, board));
+  OPWRIGHT_REQUIRE(in_l1(memory_of(input)),
+                   "DFB 'in0' borrows memory from TensorParameter 'src', but its TensorSpec is not L1-resident (L1 is "
+                   "required). Both L1 and L1_SMALL are accepted.");
+  return {};
+}
+
+Checked<Exact> softmax_reference(const ReferenceJob& job, std::size_t dim) {
+  const HostTensor& input = *job.input("input_tensor");
+  const Shape& shape = input.spec.shape;
+  OPWRIGHT_CHECK_ASSIGN(const double scale, job.call.number("scale", 1.0));
+  OPWRIGHT_CHECK_ASSIGN(const bool causal, job.call.flag("is_causal_mask", false));
+  const Mask mask(job.input("mask"), causal, shape);
+  const std::int64_t width = job.rows.length;
+  Exact exact;
+  exact.value.reserve(static_cast<std::size_t>(job.rows.count() * width));
+  if (shape.empty() || dim + 1 == shape.size()) {
+    for (std::int64_t r = 0; r < job.rows.count(); ++r) along_row(input, mask, scale, job.rows.at(r), width, exact);
+    return exact;
+  }
+  std::int64_t inner = 1;  // rows between two neighbours along `dim`
+  for (std::size_t i = dim + 1; i + 1 < shape.size(); ++i) inner *= shape[i];
+  const std::int64_t count = shape[dim];
+  for (std::int64_t r = 0; r < job.rows.count(); ++r) {
+    const std::int64_t row = job.rows.at(r);
+    const std::int64_t first = row / (inner * count) * inner * count + row % inner;
+    for (std::int64_t i = 0; i < width; ++i) {
+      double largest = -INFINITY;
+      for (std::int64_t k = 0; k < count; ++k) largest = std::max(largest, input.at((first + k * inner) * width + i));
+      double sum = 0;
+      for (std::int64_t k = 0; k < count; ++k) sum += std::exp(input.at((first + k * inner) * width + i) - largest);
+      exact.value.push_back(std::exp(input.at(row * width + i) - largest) / sum);
+    }
+  }
+  return exact;
+}
+
+ErrorBudget softmax_budget(const BoundCall& call, const TensorSpec& input) {
+  const ComputeConfig defaults{.approx = true, .fp32_acc = input.dtype.value == DType::kFloat32};
+  const ComputeConfig config = compute_argument(call, defaults).value_or(defaults);
+  // The approximate exp is a saw-tooth of 3 %, the approximate reciprocal falls short by as much; a bfloat16
+  // destination rounds the difference to the largest value, an absolute error in the exponent.
+  const double relative = (config.approx ? 0.07 : 0.0) + (config.fp32_acc ? 0x1p-8 : 0x1p-4);
+  return {.kind = ErrorBudget::Kind::kElementwise,
+          .ulps = 2,
+          .floor = 0x1p-30,
+          .relative = relative,
+          .terms = row_length(input.shape),
+          .accumulator_bits = config.fp32_acc ? 24 : 8,
+          .pcc = config.approx ? 0.998 : 0.999,
+          .why = config.approx ? "softmax with approximate exp" : "softmax"};
+}
+
+}  // namespace opwright

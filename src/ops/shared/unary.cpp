@@ -1,0 +1,147 @@
+#include "ops/shared/unary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "ops/shared/eltwise.h"
+#include "ops/shared/unary_exact.h"
+
+namespace opwright {
+namespace {
+
+bool takes(UnaryOp::Integers integers, DType dtype) {
+  if (!is_integer(dtype)) return true;
+  switch (integers) {
+    case UnaryOp::Integers::kNone:
+      return false;
+    case UnaryOp::Integers::kInt32:
+      return dtype == DType::kInt32;
+    case UnaryOp::Integers::kWide:
+      return dtype == DType::kInt32 || dtype == DType::kUint32;
+    case UnaryOp::Integers::kNotUint8:
+      return dtype != DType::kUint8;
+    case UnaryOp::Integers::kAll:
+      return true;
+  }
+  return false;
+}
+
+// Floats of 8 bits and more stand for one another in an output that is given.
+bool may_become(DType from, DType to) {
+  const auto wide_float = [](DType dtype) { return !is_integer(dtype) && dtype != DType::kBfloat4B; };
+  return from == to || (wide_float(from) && wide_float(to));
+}
+
+Checked<TensorSpec> given_output(const BoundCall& call, const TensorSpec& input, DType dtype) {
+  const TensorSpec* given = call.tensor("output_tensor");
+  if (given == nullptr) return type_error(call.op, "output_tensor", *call.find("output_tensor"));
+  OPWRIGHT_REQUIRE(
+      may_become(dtype, given->dtype.value),
+      "Preallocated output dtype {} is not compatible with input dtype {}. Integer and float dtypes cannot "
+      "be mixed; mixed floating-point output is limited to BFLOAT16, FLOAT32, and BFLOAT8_B.",
+      eltwise::dtype_text(given->dtype.value), eltwise::dtype_text(dtype));
+  OPWRIGHT_REQUIRE(given->shape == input.shape,
+                   "Unary: Preallocated output shape must match computed shape. Computed: {}, Preallocated: {}",
+                   shape_text(input.shape), shape_text(given->shape));
+  const auto number = [](Layout layout) { return layout == Layout::kTile ? 1 : 0; };
+  OPWRIGHT_REQUIRE(given->layout.value == input.layout.value,
+                   "Unary: Output format (tile/row-major) must match input when preallocated. Output: {}, Input: {}",
+                   number(given->layout.value), number(input.layout.value));
+  return *given;
+}
+
+}  // namespace
+
+std::vector<Param> unary_params(bool fast_flag) {
+  std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true}};
+  if (fast_flag) out.push_back({.name = "fast_and_approximate_mode", .era1 = 1});
+  const int next = fast_flag ? 2 : 1;
+  out.push_back({.name = "memory_config", .era1 = next});
+  out.push_back({.name = "output_tensor", .era1 = next + 1});
+  out.push_back({.name = "sub_core_grids", .era1 = next + 2, .lost = Lost::kNoMatter});
+  return out;
+}
+
+Checked<std::vector<OutputSpec>> infer_unary(const UnaryOp& op, const BoundCall& call, const Board& board, DType dtype,
+                                             std::string_view param) {
+  const TensorSpec* input = call.tensor(param);
+  if (input == nullptr) return type_error(call.op, param, call.find(param) != nullptr ? *call.find(param) : Value());
+  OPWRIGHT_CHECK(runs_fast(call));
+  if (call.passed("memory_config") && call.memory("memory_config") == nullptr)
+    return type_error(call.op, "memory_config", *call.find("memory_config"));
+  OPWRIGHT_REQUIRE(!on_host(*input), "Unary operation requires input to be on Device. Input storage type: 0");
+  OPWRIGHT_REQUIRE(!deallocated(*input),
+                   "Unary: Operands need to be allocated in buffers on the device. Buffer is null.");
+  const DType from = dtype == DType::kAbsent ? input->dtype.value : dtype;
+  OPWRIGHT_REQUIRE(takes(op.integers, from), "Unary: UnaryOpType::{} does not support integer input dtype {}", op.type,
+                   eltwise::dtype_text(from));
+  // A shard without elements leaves the program's buffers nothing to lie in.
+  OPWRIGHT_REQUIRE(
+      eltwise::has_elements(*input) || !sharded(*input),
+      "Borrowed-memory DFB id 0 (from TensorParameter 'input') exceeds the borrowed Buffer's per-bank size "
+      "of 0 B.");
+  if (call.passed("output_tensor")) {
+    OPWRIGHT_CHECK_ASSIGN(TensorSpec given, given_output(call, *input, from));
+    return eltwise::one_output(std::move(given), board);
+  }
+  TensorSpec out = eltwise::device_tensor(input->shape, from, input->layout.value, memory_of(*input));
+  out.tile = input->tile;
+  if (const MemoryConfig* asked = call.memory("memory_config")) {
+    out.memory = *asked;
+    if (asked->sharded() && !asked->shard && !asked->nd_shard) {
+      const MemoryConfig own = memory_of(*input);
+      if (own.sharded() && own.shard) {
+        const Shape padded = padded_shape(*input);
+        OPWRIGHT_CHECK_ASSIGN(out.memory->shard, eltwise::scaled_shard(*own.shard, padded, padded));
+      } else {
+        out.memory->shard = eltwise::spread_shard(out, asked->layout.value, board);
+      }
+    }
+  }
+  OPWRIGHT_CHECK_ASSIGN(auto outputs, eltwise::one_output(std::move(out), board));
+  // Padding of row-major shards stays with the tensor where the shards do not.
+  if (!sharded(outputs[0].spec)) outputs[0].padded = padded_shape(*input);
+  return outputs;
+}
+
+Checked<bool> runs_fast(const BoundCall& call) {
+  const auto flag = call.flag("fast_and_approximate_mode", false);
+  if (!flag) return refuse(flag.error());
+  const auto mode = call.text("mode", "Accurate");
+  if (!mode) return refuse(mode.error());
+  const auto variant = call.text("variant", "Accurate");
+  if (!variant) return refuse(variant.error());
+  if (*variant == "Tanh") return unsupported("variant", "the tanh form of gelu");
+  return *flag || *mode == "FastApproximate" || *variant == "FastLut";
+}
+
+Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job) {
+  const HostTensor& input = *job.input("input_tensor");
+  const ExactUnary function = find_exact_unary(op.function);
+  if (function == nullptr) return unsupported("", fmt::format("{} has no exact function", job.call.op));
+  return map_rows(job, input, [&](double x) { return function(x, {}); });
+}
+
+ErrorBudget unary_budget(const UnaryOp& op, const BoundCall& call, std::span<const OutputSpec> outputs) {
+  const DType out = outputs[0].spec.dtype.value;
+  const TensorSpec* input = call.tensor("input_tensor");
+  const bool same = input != nullptr && input->dtype.value == out;
+  if (is_integer(out) || (op.exact && same)) return {.kind = ErrorBudget::Kind::kExact, .why = "nothing to round"};
+  ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise, .ulps = op.ulps, .floor = op.floor};
+  budget.why = op.exact ? "one rounding of the result" : "the vector unit's accurate variant";
+  if (op.exact) return budget;
+  const auto fast = runs_fast(call);
+  if (fast && *fast) {
+    budget.relative = 0x1p-4;
+    budget.floor = std::max(budget.floor, 1.0);
+    budget.ulps = std::max(budget.ulps, 4.0);
+    budget.why = "the vector unit's fast variant";
+  } else if (out == DType::kFloat32) {
+    budget.relative = 0x1p-8;
+  }
+  return budget;
+}
+
+}  // namespace opwright

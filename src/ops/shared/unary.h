@@ -1,0 +1,58 @@
+// Element-wise operators of one operand: arguments of both eras, what the library refuses and returns, exact results.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace opwright {
+
+struct UnaryOp {
+  enum class Integers : std::uint8_t { kNone, kInt32, kWide, kNotUint8, kAll };
+  std::string_view type;      // of the library's UnaryOpType: "SIGMOID"
+  std::string_view function;  // that unary_exact.h knows: "sigmoid"
+  bool fast_flag = false;     // has fast_and_approximate_mode
+  Integers integers = Integers::kNone;
+  bool exact = false;  // nothing to round but the output dtype
+  double ulps = 2;     // of the output, accurate mode
+  double floor = 0;    // below which the error is absolute
+};
+
+// Parameters in the order of the Python signature, with the flag where the operator has one.
+std::vector<Param> unary_params(bool fast_flag);
+
+// What the library refuses of a tensor that runs through its unary operation, and what comes out. `dtype`: of the
+// result where it is not the input's.
+Checked<std::vector<OutputSpec>> infer_unary(const UnaryOp& op, const BoundCall& call, const Board& board,
+                                             DType dtype = DType::kAbsent, std::string_view input = "input_tensor");
+// exact(x) for each picked element; `function` may hold parameters.
+template <class F>
+Exact map_rows(const ReferenceJob& job, const HostTensor& input, F&& function) {
+  Exact out;
+  out.value.reserve(static_cast<std::size_t>(job.rows.count() * job.rows.length));
+  for (std::int64_t r = 0; r < job.rows.count(); ++r)
+    for (std::int64_t i = 0; i < job.rows.length; ++i)
+      out.value.push_back(function(input.at(job.rows.at(r) * job.rows.length + i)));
+  return out;
+}
+// Whether the call asks for the fast variant of its function, by flag, mode or variant.
+Checked<bool> runs_fast(const BoundCall& call);
+Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job);
+ErrorBudget unary_budget(const UnaryOp& op, const BoundCall& call, std::span<const OutputSpec> outputs);
+
+template <const UnaryOp& kOp>
+OpSpec unary_spec(std::string_view name, std::vector<std::string_view> aliases = {},
+                  std::vector<Param> params = unary_params(kOp.fast_flag)) {
+  return {.name = name,
+          .aliases = std::move(aliases),
+          .params = std::move(params),
+          .infer = [](const BoundCall& call, const Board& board) { return infer_unary(kOp, call, board); },
+          .reference = [](const ReferenceJob& job) { return unary_reference(kOp, job); },
+          .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
+                       std::size_t) { return unary_budget(kOp, call, outputs); }};
+}
+
+}  // namespace opwright

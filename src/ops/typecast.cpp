@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "ops/op.h"
+#include "ops/shared/movement.h"
+#include "ops/shared/movement_reference.h"
+
+namespace opwright {
+namespace {
+
+Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board) {
+  OPWRIGHT_CHECK_ASSIGN(const TensorSpec* input, tensor_argument(call, "input_tensor"));
+  OPWRIGHT_CHECK_ASSIGN(DType dtype, dtype_argument(call, "dtype", input->dtype.value));
+  OPWRIGHT_CHECK_ASSIGN(dtype, dtype_argument(call, "output_dtype", dtype));
+  OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* asked, memory_argument(call, "memory_config"));
+  if (on_host(*input)) {
+    TensorSpec out = *input;
+    out.dtype.value = dtype;
+    return made(std::move(out), board);
+  }
+  OPWRIGHT_CHECK(require_on_device(*input));
+  const MemoryConfig own = memory_of(*input);
+  const TensorSpec* given = call.tensor("output_tensor");
+  const MemoryConfig memory = given != nullptr ? memory_of(*given) : asked != nullptr ? *asked : own;
+  TensorSpec out = moved(*input, input->shape, memory);
+  out.dtype.value = dtype;
+  OPWRIGHT_CHECK_ASSIGN(std::vector<OutputSpec> outputs, made(std::move(out), board));
+  OPWRIGHT_REQUIRE(memory.layout == own.layout,
+                   "Typecast operation requires Input and Output memory layout to match. Input layout: "
+                   "TensorMemoryLayout::{}, Output layout: TensorMemoryLayout::{}",
+                   own.layout.name(), memory.layout.name());
+  if (given != nullptr) outputs[0].alias = "output_tensor";
+  return outputs;
+}
+
+Checked<Exact> reference(const ReferenceJob& job) {
+  const HostTensor& input = *job.input("input_tensor");
+  return converted(same_elements(job, input), input.spec.dtype.value, job.outputs[job.output].spec.dtype.value);
+}
+
+}  // namespace
+
+const OpSpec& typecast_op() {
+  static const OpSpec spec{.name = "ttnn.typecast",
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                                      {.name = "dtype", .era1 = 1, .required = true},
+                                      {.name = "output_dtype"},
+                                      {.name = "memory_config", .era1 = 2},
+                                      {.name = "output_tensor", .era1 = 3},
+                                      {.name = "sub_core_grids", .era1 = 4, .lost = Lost::kNoMatter}},
+                           .infer = infer,
+                           .reference = reference,
+                           .budget = exact_budget};
+  return spec;
+}
+
+}  // namespace opwright

@@ -1,0 +1,141 @@
+// How fast the matrix engine's model is beside OpenBLAS's sgemm, in one run: one JSON line for each shape, thread
+// count and fidelity. A fidelity of n phases is n passes of multiplications; `ratio` is OpenBLAS's rate over the
+// model's rate for one pass (2 means half as fast).
+//
+//   gemm_bench [--quick]
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/sim/gemm_kernel.h"
+#include "device/sim/parallel.h"
+#include "model/quantize.h"
+
+namespace {
+
+using opwright::Fidelity;
+using opwright::sim::Gemm;
+
+struct ProblemSize {
+  int m;
+  int n;
+  int k;
+};
+constexpr ProblemSize kSizes[] = {
+    {512, 512, 512}, {2048, 3072, 4608}, {32, 4096, 4096}, {32768, 96, 64}, {1024, 1024, 2048}};
+constexpr ProblemSize kQuickSizes[] = {{512, 512, 512}, {32, 4096, 1024}, {8192, 96, 64}};
+
+// OpenBLAS, loaded by hand: it must be told the processor before it starts, because it misjudges new ones.
+struct OpenBlas {
+  using Sgemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a, int lda,
+                         const float* b, int ldb, float beta, float* c, int ldc);
+  using SetThreads = void (*)(int);
+  Sgemm sgemm = nullptr;
+  SetThreads set_threads = nullptr;
+};
+
+OpenBlas load_openblas() {
+  setenv("OPENBLAS_CORETYPE", __builtin_cpu_supports("avx512f") ? "SkylakeX" : "Haswell", 0);
+  OpenBlas blas;
+  for (const char* name : {"libopenblas.so.0", "libopenblas.so"}) {
+    if (void* library = dlopen(name, RTLD_NOW)) {
+      blas.sgemm = reinterpret_cast<OpenBlas::Sgemm>(dlsym(library, "cblas_sgemm"));
+      blas.set_threads = reinterpret_cast<OpenBlas::SetThreads>(dlsym(library, "openblas_set_num_threads"));
+      break;
+    }
+  }
+  return blas;
+}
+
+std::vector<float> random_values(std::size_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& value : values) value = opwright::round_bfloat16(normal(random));
+  return values;
+}
+
+// The best of several runs: others may share the machine.
+template <class F>
+double best_seconds(F f, double budget) {
+  double best = 1e30;
+  double spent = 0;
+  for (int i = 0; i < 20 && (i < 2 || spent < budget); ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::min(best, seconds);
+    spent += seconds;
+  }
+  return best;
+}
+
+void measure(const ProblemSize& size, int threads, const OpenBlas& blas) {
+  const auto a = random_values(static_cast<std::size_t>(size.m) * static_cast<std::size_t>(size.k), 1);
+  const auto b = random_values(static_cast<std::size_t>(size.k) * static_cast<std::size_t>(size.n), 2);
+  std::vector<float> c(static_cast<std::size_t>(size.m) * static_cast<std::size_t>(size.n));
+  const double work = 2.0 * size.m * size.n * size.k;
+  double blas_rate = 0;
+  if (blas.sgemm != nullptr) {
+    blas.set_threads(threads);
+    constexpr int kRowMajor = 101;
+    constexpr int kNoTranspose = 111;
+    blas_rate = work / 1e9 /
+                best_seconds(
+                    [&] {
+                      blas.sgemm(kRowMajor, kNoTranspose, kNoTranspose, size.m, size.n, size.k, 1.0F, a.data(), size.k,
+                                 b.data(), size.n, 0.0F, c.data(), size.n);
+                    },
+                    0.5);
+  }
+  opwright::sim::set_threads(threads);
+  for (const Fidelity fidelity : {Fidelity::kLoFi, Fidelity::kHiFi2, Fidelity::kHiFi3, Fidelity::kHiFi4}) {
+    for (const bool fp32 : {false, true}) {
+      Gemm job;
+      job.m = size.m;
+      job.n = size.n;
+      job.k = size.k;
+      job.a = a.data();
+      job.lda = size.k;
+      job.b = b.data();
+      job.ldb = size.n;
+      job.c = c.data();
+      job.ldc = size.n;
+      job.config.fidelity = fidelity;
+      job.config.fp32_acc = fp32;
+      job.config.l1_acc = true;
+      const int passes = opwright::sim::engine::phases_of(fidelity);
+      const double rate = passes * work / 1e9 / best_seconds([&] { opwright::sim::gemm(job); }, 0.5);
+      std::printf(
+          "{\"m\":%d,\"n\":%d,\"k\":%d,\"threads\":%d,\"fidelity\":\"%s\",\"fp32_acc\":%s,\"passes\":%d,"
+          "\"openblas_gflops\":%.1f,\"model_gflops_per_pass\":%.1f,\"ratio\":%.2f}\n",
+          size.m, size.n, size.k, threads, std::string(name_of(fidelity)).c_str(), fp32 ? "true" : "false", passes,
+          blas_rate, rate, blas_rate / rate);
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
+  const OpenBlas blas = load_openblas();
+  if (blas.sgemm == nullptr) std::fprintf(stderr, "libopenblas not found: the model's rates alone\n");
+  for (const int threads : {1, 2}) {
+    if (quick) {
+      for (const ProblemSize& size : kQuickSizes) measure(size, threads, blas);
+    } else {
+      for (const ProblemSize& size : kSizes) measure(size, threads, blas);
+    }
+  }
+}
