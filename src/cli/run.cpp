@@ -18,7 +18,8 @@ constexpr std::array kFlags{
     Flag{"--case", "LINE", "the case: OP(name=value, …), as every failure prints it"},
     Flag{"--device", "DEVICE", "where to run it: sim:n300, sim:BOARD.json, null (default sim:n150)"},
     Flag{"--seed", "N", "of the input data (default 1)"},
-    Flag{"--data", "NAME", "distribution of plain inputs: normal, N(0,1), or uniform, U(0,1) (default normal)"},
+    Flag{"--data", "NAME",
+         "distribution of plain inputs: normal N(0,1), uniform U(0,1), positive |N(0,1)|+0.1 (default normal)"},
     Flag{"--pcc", "X", "threshold of the correlation instead of the operator's own"},
     Flag{"--sample", "N", "judge about N elements of larger outputs (default 4194304)"},
 };
@@ -40,9 +41,10 @@ Result<RunOptions> options_of(const ParsedArgs& args) {
   if (sample == 0) return fail(ErrorCode::kUsage, "--sample: at least 1");
   options.most_elements = static_cast<std::int64_t>(sample);
   const std::string data = args.value("--data", "normal");
-  if (data != "normal" && data != "uniform")
-    return fail(ErrorCode::kUsage, fmt::format("--data: no distribution '{}'; normal or uniform", data));
+  if (data != "normal" && data != "uniform" && data != "positive")
+    return fail(ErrorCode::kUsage, fmt::format("--data: no distribution '{}'; normal, uniform or positive", data));
   if (data == "uniform") options.recipe.distribution = Distribution::kUniform01;
+  if (data == "positive") options.recipe.distribution = Distribution::kPositive;
   if (const std::string text = args.value("--pcc"); !text.empty()) {
     double pcc = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pcc);

@@ -1,6 +1,7 @@
 #include "exec/case_data.h"
 
-#include "base/hash.h"
+#include <cmath>
+
 #include "model/quantize.h"
 
 namespace opwright {
@@ -8,6 +9,18 @@ namespace {
 
 // Index tensors without a role of their own stay small, so that sums and products of them keep exact.
 constexpr std::int64_t kPlainIntegers = 64;
+
+double draw(Random& random, Distribution distribution) {
+  switch (distribution) {
+    case Distribution::kNormal:
+      return random.normal();
+    case Distribution::kUniform01:
+      return random.uniform();
+    case Distribution::kPositive:
+      return std::abs(random.normal()) + 0.1;
+  }
+  return 0.0;
+}
 
 void fill_plain(HostTensor& tensor, Random& random, Distribution distribution) {
   const auto count = static_cast<std::size_t>(tensor.size());
@@ -17,14 +30,21 @@ void fill_plain(HostTensor& tensor, Random& random, Distribution distribution) {
     return;
   }
   tensor.floats.resize(count);
-  for (float& value : tensor.floats)
-    value = static_cast<float>(distribution == Distribution::kNormal ? random.normal() : random.uniform());
+  for (float& value : tensor.floats) value = static_cast<float>(draw(random, distribution));
 }
 
 }  // namespace
 
 std::string_view name_of(Distribution distribution) {
-  return distribution == Distribution::kNormal ? "N(0,1)" : "U(0,1)";
+  switch (distribution) {
+    case Distribution::kNormal:
+      return "N(0,1)";
+    case Distribution::kUniform01:
+      return "U(0,1)";
+    case Distribution::kPositive:
+      return "|N(0,1)|+0.1";
+  }
+  return "";
 }
 
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe) {

@@ -10,8 +10,8 @@
 
 namespace opwright {
 
-enum class Distribution : std::uint8_t { kNormal, kUniform01 };
-std::string_view name_of(Distribution distribution);  // "N(0,1)", "U(0,1)"
+enum class Distribution : std::uint8_t { kNormal, kUniform01, kPositive };
+std::string_view name_of(Distribution distribution);  // "N(0,1)", "U(0,1)", "|N(0,1)|+0.1"
 
 struct DataRecipe {
   Distribution distribution = Distribution::kNormal;

@@ -55,6 +55,7 @@ std::string repeat_command(std::string_view line, std::string_view device, const
   std::string out = fmt::format("opwright run --case {} --device {}", shell_quoted(line), device);
   if (recipe.seed != 1) out += fmt::format(" --seed {}", recipe.seed);
   if (recipe.distribution == Distribution::kUniform01) out += " --data uniform";
+  if (recipe.distribution == Distribution::kPositive) out += " --data positive";
   return out;
 }
 

@@ -10,6 +10,8 @@
 namespace opwright {
 namespace {
 
+constexpr std::int64_t kWormholeRows = 10;  // of a whole chip
+
 double number_field(const json::Node& node, std::string_view key) {
   const json::Node* field = node.find(key);
   return field == nullptr || !field->is(json::Kind::kNumber) ? 0.0
@@ -36,8 +38,22 @@ Result<OpConfig> config_of(const json::Node& call) {
   return config;
 }
 
-Result<Board> board_of(const json::Node& record) {
+// A record that names no board was made on one Wormhole chip: the grid of an n150, or all of the chip's rows where a
+// shard spec of the call reaches them.
+Result<Board> board_of(const json::Node& record, const OpConfig& config) {
   OPWRIGHT_TRY_ASSIGN(Board board, find_board(record.string_field("board").value_or("n150")));
+  const auto reach = [&](const MemoryConfig& memory) {
+    if (!memory.shard || memory.buffer.value != BufferType::kL1) return;
+    for (const CoreRange& range : memory.shard->grid)
+      if (range.end.y >= board.grid.y && range.end.y < kWormholeRows) board.grid.y = kWormholeRows;
+  };
+  if (!record.string_field("board"))
+    for (const Argument& argument : config.args) {
+      for_each_memory(argument.value, reach);
+      for_each_tensor(argument.value, [&](const TensorSpec& spec) {
+        if (spec.memory) reach(*spec.memory);
+      });
+    }
   if (const json::Node* grid = record.find("grid"); grid != nullptr && grid->count == 2)
     board.grid = {grid->items[0].as_int64().value_or(8), grid->items[1].as_int64().value_or(8)};
   board.l1_small = 24576;  // what the oracle's device was opened with
@@ -68,7 +84,7 @@ Result<OracleCase> case_of(const json::Node& record) {
   const json::Node* call = record.find("call");
   if (call == nullptr) return fail(ErrorCode::kBadInput, "no \"call\" in it");
   OPWRIGHT_TRY_ASSIGN(out.config, config_of(*call));
-  OPWRIGHT_TRY_ASSIGN(out.board, board_of(record));
+  OPWRIGHT_TRY_ASSIGN(out.board, board_of(record, out.config));
   const std::string_view outcome = record.string_field("outcome").value_or("ok");
   out.answer = outcome == "ok"      ? OracleCase::Answer::kOk
                : outcome == "crash" ? OracleCase::Answer::kCrash
@@ -89,8 +105,10 @@ Result<OracleCase> case_of(const json::Node& record) {
     accuracy.pcc = number_field(record, "pcc");
     accuracy.exact_share = number_field(record, "exact_share_out_dtype");
     accuracy.distribution = record.string_field("distribution").value_or("");
-    accuracy.uniform = accuracy.distribution.find("U(0,1)") != std::string::npos;
+    accuracy.part = record.string_field("message").value_or("");
     out.accuracy = std::move(accuracy);
+  } else if (record.find("out_index") != nullptr || (record.find("seed") != nullptr && outcome != "ok")) {
+    out.not_run = fmt::format("no figures recorded ({})", outcome);
   }
   return out;
 }

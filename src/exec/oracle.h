@@ -24,8 +24,8 @@ struct OracleAccuracy {
   double rel_rms = 0;  // rms(error) / rms(exact); 0 when the record does not say
   double pcc = 1;
   double exact_share = 0;  // equal to the correctly rounded value of the output dtype
-  bool uniform = false;    // data was U(0,1), else N(0,1)
   std::string distribution;
+  std::string part;  // which elements were compared, where not all: "written rows only; …"
 };
 
 struct OracleCase {
@@ -40,6 +40,7 @@ struct OracleCase {
   std::string kind;     // of the mutation; "" for a real configuration
   bool guessed = false;
   std::optional<OracleAccuracy> accuracy;
+  std::string not_run;  // why the record has no figures, where it should: a limit of what it was made with
 
   // What the real kernels computed from these inputs; empty when the record has no values.
   std::vector<HostTensor> inputs;

@@ -51,6 +51,8 @@ Checked<PlannedCall> plan_call(const OpConfig& config, const Board& board) {
   }
   OPWRIGHT_CHECK_ASSIGN(plan.call, bind(*plan.op, config));
   for (const TensorSlot& slot : plan.call.tensors) OPWRIGHT_CHECK(check_input(slot, board));
+  for (const Argument& argument : plan.call.args)
+    if (const MemoryConfig* memory = argument.value.as_memory()) OPWRIGHT_CHECK(check_memory(*memory));
   OPWRIGHT_CHECK_ASSIGN(plan.outputs, plan.op->infer(plan.call, board));
   return plan;
 }

@@ -44,7 +44,7 @@ class Chooser {
         core_grid_(core_grid),
         out_(matmul_memory(call)),
         fp32_acc_(matmul_compute(call, board).fp32_acc),
-        batched_(call.op == "ttnn.matmul" && operands.batch_b > 1) {
+        batched_(operands.batch_b > 1) {
     a_tile_ = tile_bytes(o_.a->dtype.value);
     b_tile_ = tile_bytes(o_.b->dtype.value);
     const auto dtype = matmul_dtype(call);

@@ -43,8 +43,9 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
                    dim);
   OPWRIGHT_REQUIRE(chips > 1, "all_gather_async op will only work for num_devices > 1, but has {}", chips);
   // A line through all chips of a mesh with two axes has no cables for its turns.
-  OPWRIGHT_REQUIRE(call.passed("cluster_axis") || mesh[0] == 1 || mesh[1] == 1,
-                   "Could not find any forwarding direction: 1D fabric on a 2D mesh_device requires cluster_axis to be set");
+  OPWRIGHT_REQUIRE(
+      call.passed("cluster_axis") || mesh[0] == 1 || mesh[1] == 1,
+      "Could not find any forwarding direction: 1D fabric on a 2D mesh_device requires cluster_axis to be set");
   OPWRIGHT_REQUIRE(rank >= 2, "AllGatherAsync requires tensor of rank 2 or greater");
   OPWRIGHT_REQUIRE(!links || *links > 0, "Error, num_links should be more than 0 but has {}", links.value_or(0));
   OPWRIGHT_REQUIRE(!links || *links <= board.grid.y, "Worker cores used by links are parallelizaed over rows");
@@ -83,30 +84,29 @@ Checked<void> rebind(BoundCall& call) {
 
 const OpSpec& all_gather_async_op() {
   constexpr Lost kHint = Lost::kNoMatter;
-  static const OpSpec spec{
-      .name = "ttnn.experimental.all_gather_async",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                 {.name = "persistent_output_buffer", .era1 = 1},
-                 {.name = "dim", .era1 = 2, .required = true},
-                 {.name = "multi_device_global_semaphore", .era1 = 3, .lost = kHint},
-                 {.name = "num_links", .era1 = 4},
-                 {.name = "memory_config", .era1 = 5},
-                 {.name = "topology", .era1 = 6, .lost = kHint},
-                 {.name = "subdevice_id", .era1 = 7, .lost = kHint},
-                 {.name = "cluster_axis", .era1 = 8},
-                 {.name = "use_optimal_ccl_for_llama", .era1 = 9},
-                 {.name = "barrier_semaphore", .era1 = 10, .lost = kHint},
-                 {.name = "chunks_per_sync", .era1 = 11},
-                 {.name = "num_workers_per_link", .era1 = 12},
-                 {.name = "num_buffers_per_channel", .era1 = 13},
-                 {.name = "reverse_order", .era1 = 14},
-                 {.name = "sub_core_grids", .era1 = 15, .lost = kHint},
-                 {.name = "mesh_device", .lost = kHint},
-                 {.name = "use_broadcast"},
-                 {.name = "persistent_output_tensor"}},
-      .ccl = true,
-      .rebind = rebind,
-      .infer = infer};
+  static const OpSpec spec{.name = "ttnn.experimental.all_gather_async",
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                                      {.name = "persistent_output_buffer", .era1 = 1},
+                                      {.name = "dim", .era1 = 2, .required = true},
+                                      {.name = "multi_device_global_semaphore", .era1 = 3, .lost = kHint},
+                                      {.name = "num_links", .era1 = 4},
+                                      {.name = "memory_config", .era1 = 5},
+                                      {.name = "topology", .era1 = 6, .lost = kHint},
+                                      {.name = "subdevice_id", .era1 = 7, .lost = kHint},
+                                      {.name = "cluster_axis", .era1 = 8},
+                                      {.name = "use_optimal_ccl_for_llama", .era1 = 9},
+                                      {.name = "barrier_semaphore", .era1 = 10, .lost = kHint},
+                                      {.name = "chunks_per_sync", .era1 = 11},
+                                      {.name = "num_workers_per_link", .era1 = 12},
+                                      {.name = "num_buffers_per_channel", .era1 = 13},
+                                      {.name = "reverse_order", .era1 = 14},
+                                      {.name = "sub_core_grids", .era1 = 15, .lost = kHint},
+                                      {.name = "mesh_device", .lost = kHint},
+                                      {.name = "use_broadcast"},
+                                      {.name = "persistent_output_tensor"}},
+                           .ccl = true,
+                           .rebind = rebind,
+                           .infer = infer};
   return spec;
 }
 

@@ -37,10 +37,11 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
                    "Data type of cache tensor for paged_fill_cache must be FLOAT32, BFLOAT16, BFLOAT8_B, or BFLOAT4_B "
                    "and is {}",
                    dtype_text(*cache));
-  OPWRIGHT_REQUIRE(input->dtype.value == dtype,
-                   "Input tensor dtype ({}) must match cache tensor dtype ({}) for paged_fill_cache; cast prefill K/V to "
-                   "the cache dtype before filling the paged cache.",
-                   dtype_text(*input), dtype_text(*cache));
+  OPWRIGHT_REQUIRE(
+      input->dtype.value == dtype,
+      "Input tensor dtype ({}) must match cache tensor dtype ({}) for paged_fill_cache; cast prefill K/V to "
+      "the cache dtype before filling the paged cache.",
+      dtype_text(*input), dtype_text(*cache));
   OPWRIGHT_REQUIRE(memory_layout(*input) == MemoryLayout::kInterleaved,
                    "Expect input_tensor to have memory layout INTERLEAVED");
   OPWRIGHT_REQUIRE(memory_layout(*pages) == MemoryLayout::kInterleaved,
@@ -61,7 +62,8 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
                    "head_dim={}) but input view is {} (kv_heads={}, block_size={}, head_dim={}).",
                    held, c[1], c[2], c[3], given, in[1], block, in[3]);
   OPWRIGHT_REQUIRE(in[3] % 32 == 0, "input_tensor last dim ({}) must be a multiple of TILE_WIDTH (32)", in[3]);
-  OPWRIGHT_REQUIRE(block > 0 && block % 32 == 0, "effective block_size ({}) must be a multiple of TILE_HEIGHT (32)", block);
+  OPWRIGHT_REQUIRE(block > 0 && block % 32 == 0, "effective block_size ({}) must be a multiple of TILE_HEIGHT (32)",
+                   block);
   if (modulo) {
     OPWRIGHT_REQUIRE(*modulo > 0, "cache_position_modulo must be > 0 when provided");
     OPWRIGHT_REQUIRE(*modulo % block == 0,
@@ -113,8 +115,8 @@ Checked<std::vector<CacheRow>> rows(const ReferenceJob& job) {
       const auto block = static_cast<std::int64_t>(pages.at(page));
       if (block < 0 || block >= c[0]) continue;
       for (std::int64_t head = 0; head < c[1]; ++head)
-        out.push_back({(block * c[1] + head) * c[2] + position % c[2],
-                       s < in[2] ? (b * in[1] + head) * in[2] + s : -1});
+        out.push_back(
+            {(block * c[1] + head) * c[2] + position % c[2], s < in[2] ? (b * in[1] + head) * in[2] + s : -1});
     }
   }
   return settled(std::move(out), cache);

@@ -61,10 +61,11 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
   Shape shape = tiled_shape(*input);
   const Shape angles = tiled_shape(*cos);
   const std::int64_t width = from_end(shape, 1);
-  OPWRIGHT_REQUIRE(width == kTile || width % (2 * kTile) == 0,
-                   "Input X dimension ({}) must be either {} (single tile) or divisible by {} (rotate_half midpoint must "
-                   "align with a tile boundary).",
-                   width, kTile, 2 * kTile);
+  OPWRIGHT_REQUIRE(
+      width == kTile || width % (2 * kTile) == 0,
+      "Input X dimension ({}) must be either {} (single tile) or divisible by {} (rotate_half midpoint must "
+      "align with a tile boundary).",
+      width, kTile, 2 * kTile);
   OPWRIGHT_REQUIRE(cos->shape == sin->shape,
                    "Cosine and Sine cache dimensions must match. Cos cache dimensions: {}, Sin cache dimensions: {}.",
                    shape_text(cos->shape), shape_text(sin->shape));
@@ -74,11 +75,13 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
                    shape_text(angles));
   const std::int64_t known = from_end(cos->shape, 2);
   if (token) {
-    OPWRIGHT_REQUIRE(shape[0] == 1, "When token index is provided, sequence length must be 1. Current sequence length: {}.",
-                     shape[0]);
+    OPWRIGHT_REQUIRE(shape[0] == 1,
+                     "When token index is provided, sequence length must be 1. Current sequence length: {}.", shape[0]);
     // Before 2026 the token just behind the last one was let through as well.
-    OPWRIGHT_REQUIRE(*token < known, "Cosine cache must cover the token index. Token index: {}, Cos cache sequence "
-                     "length: {}.", *token, known);
+    OPWRIGHT_REQUIRE(*token < known,
+                     "Cosine cache must cover the token index. Token index: {}, Cos cache sequence "
+                     "length: {}.",
+                     *token, known);
   } else {
     const std::int64_t sequence = from_end(input->shape, 2);
     OPWRIGHT_REQUIRE(known >= sequence,
@@ -114,7 +117,9 @@ Checked<Exact> reference(const ReferenceJob& job) {
                    .x_row = s < height ? job.rows.at(r) / padded * height + s : -1,
                    .cos = &cos,
                    .sin = job.input("sin_cache"),
-                   .angle_row = token >= 0 ? token : s < from_end(cos.spec.shape, 2) ? s : -1},
+                   .angle_row = token >= 0                        ? token
+                                : s < from_end(cos.spec.shape, 2) ? s
+                                                                  : -1},
                   job.rows.length, exact);
   }
   return exact;

@@ -33,9 +33,10 @@ Checked<void> check_decode(const Operands& operands, const Board& board) {
   const Shape& x = operands.x->shape;
   const Shape& cos = operands.cos->shape;
   OPWRIGHT_CHECK(require_rank(x, 1));
-  OPWRIGHT_REQUIRE(x[0] == 1,
-                   "rotary_embedding_llama currently only supports sharded inputs in decode mode, and therefore, seq_len "
-                   "(in dim 0) must be 1.");
+  OPWRIGHT_REQUIRE(
+      x[0] == 1,
+      "rotary_embedding_llama currently only supports sharded inputs in decode mode, and therefore, seq_len "
+      "(in dim 0) must be 1.");
   OPWRIGHT_REQUIRE(memory_layout(*operands.x) == MemoryLayout::kHeightSharded,
                    "Sharded inputs for RoPE must be HEIGHT_SHARDED.");
   OPWRIGHT_REQUIRE(memory_layout(*operands.cos) == MemoryLayout::kHeightSharded,

@@ -54,8 +54,9 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
   }
   OPWRIGHT_REQUIRE(dim % 32 == 0, "Head dim must be a multiple of TILE_WIDTH");
   OPWRIGHT_REQUIRE(q.shape[1] == k.shape[1], "Q and K must have the equal batch size");
-  OPWRIGHT_REQUIRE(q.shape[1] <= 32,
-                   "Q and K must have batch size less than or equal to 32, due to parallelization over core-grid of 64");
+  OPWRIGHT_REQUIRE(
+      q.shape[1] <= 32,
+      "Q and K must have batch size less than or equal to 32, due to parallelization over core-grid of 64");
   const std::vector<CoreRange>& q_grid = shard_of(q)->grid;
   const std::vector<CoreRange>& k_grid = shard_of(k)->grid;
   const std::int64_t cores = core_count(q_grid) + core_count(k_grid);

@@ -27,11 +27,46 @@ inline float factor(float value, bool all_bits) {
   return all_bits ? value : std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xFFFE0000U);
 }
 
-inline float fast_exp(float x, float slope, bool wide) {
+// A 32-bit destination keeps the lowest bit until the packer rounds it; a 16-bit one has no room for it.
+template <bool kWide>
+inline float fast_exp(float x, float slope) {
   const float y = x * slope + kExpBias;
-  const float bounded = y > 0.0F ? std::min(y, 65535.0F) : 0.0F;
-  const auto bits = static_cast<std::uint32_t>(bounded + 0.5F);
-  return wide ? to_bf16(std::bit_cast<float>(bits << 15)) : std::bit_cast<float>((bits >> 1) << 16);
+  const float above = y > 0.0F ? y : 0.0F;
+  const float bounded = above < 65535.0F ? above : 65535.0F;
+  const auto bits = static_cast<std::uint32_t>(static_cast<std::int32_t>(bounded + 0.5F));
+  if constexpr (kWide) return to_bf16(std::bit_cast<float>(bits << 15));
+  return std::bit_cast<float>((bits >> 1) << 16);
+}
+
+// Rounds scores to 16 bits, adds what hides keys from the row, and returns the largest.
+float settle_scores(float* row, const float* bias, std::int64_t count, float largest) {
+  float lanes[kTile];
+  std::fill(std::begin(lanes), std::end(lanes), largest);
+  for (std::int64_t i = 0; i < count; i += kTile) {
+    const std::int64_t width = std::min(kTile, count - i);
+    float* const tile = row + i;
+    for (std::int64_t l = 0; l < width; ++l) tile[l] = to_bf16(tile[l]);
+    if (bias != nullptr)
+      for (std::int64_t l = 0; l < width; ++l) tile[l] = to_bf16(tile[l] + bias[i + l]);
+    for (std::int64_t l = 0; l < width; ++l) lanes[l] = tile[l] > lanes[l] ? tile[l] : lanes[l];
+  }
+  return *std::max_element(std::begin(lanes), std::end(lanes));
+}
+
+// Scores become weights; the weights of a tile's columns are added up in memory, tile after tile.
+template <bool kWide>
+void weigh(float* row, std::int64_t count, float largest, float slope, float* kept) {
+  float sums[kTile] = {};
+  for (std::int64_t i = 0; i < count; i += kTile) {
+    const std::int64_t width = std::min(kTile, count - i);
+    float* const tile = row + i;
+    for (std::int64_t l = 0; l < width; ++l) {
+      const float below = tile[l] - largest;
+      tile[l] = fast_exp<kWide>(kWide ? below : to_bf16(below), slope);
+    }
+    for (std::int64_t l = 0; l < width; ++l) sums[l] = to_bf16(sums[l] + tile[l]);
+  }
+  for (std::int64_t l = 0; l < kTile; ++l) kept[l] = to_bf16(kept[l] + sums[l]);
 }
 
 }  // namespace
@@ -79,15 +114,8 @@ void FlashRows::add(const float* keys, const float* values, std::int64_t count, 
   std::vector<float> largest(rows, kHidden);
   if (begun_) largest = largest_;
   for (std::int64_t r = 0; r < rows_; ++r) {
-    float* const row = scores_.data() + r * count;
-    const float* const hidden = bias == nullptr ? nullptr : bias + r * count;
-    float most = largest[static_cast<std::size_t>(r)];
-    for (std::int64_t i = 0; i < count; ++i) {
-      row[i] = to_bf16(row[i]);
-      if (hidden != nullptr) row[i] = hidden[i] == 0.0F ? row[i] : to_bf16(row[i] + hidden[i]);
-      most = std::max(most, row[i]);
-    }
-    largest[static_cast<std::size_t>(r)] = most;
+    float& most = largest[static_cast<std::size_t>(r)];
+    most = settle_scores(scores_.data() + r * count, bias == nullptr ? nullptr : bias + r * count, count, most);
   }
   if (begun_) {
     rescale(largest);
@@ -97,27 +125,17 @@ void FlashRows::add(const float* keys, const float* values, std::int64_t count, 
   }
   largest_ = largest;
   const float slope = kExpSlope * flash_.scale;
-  std::vector<float> sums(kTile);
   for (std::int64_t r = 0; r < rows_; ++r) {
     float* const row = scores_.data() + r * count;
+    float* const kept = sums_.data() + r * kTile;
     const float most = largest[static_cast<std::size_t>(r)];
     // A row that has seen no key yet keeps no weight; its difference would be no number.
-    if (most == kHidden) {
+    if (most == kHidden)
       std::fill(row, row + count, 0.0F);
-      continue;
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
-      const float below = row[i] - most;
-      row[i] = fast_exp(wide ? below : to_bf16(below), slope, wide);
-    }
-    // The weights of a tile's columns are added up in memory, tile after tile.
-    std::fill(sums.begin(), sums.end(), 0.0F);
-    for (std::int64_t i = 0; i < count; ++i) {
-      float& sum = sums[static_cast<std::size_t>(i % kTile)];
-      sum = to_bf16(sum + row[i]);
-    }
-    float* const kept = sums_.data() + r * kTile;
-    for (std::int64_t i = 0; i < kTile; ++i) kept[i] = to_bf16(kept[i] + sums[static_cast<std::size_t>(i)]);
+    else if (wide)
+      weigh<true>(row, count, most, slope, kept);
+    else
+      weigh<false>(row, count, most, slope, kept);
   }
   Gemm weighted{.m = rows_,
                 .n = flash_.value_dim,
@@ -147,7 +165,8 @@ void FlashRows::add_sink(const float* sinks) {
   const float slope = kExpSlope * flash_.scale;
   for (std::size_t r = 0; r < largest.size(); ++r) {
     float& sum = sums_[r * kTile];
-    sum = to_bf16(sum + fast_exp(to_bf16(sinks[r] - largest[r]), slope, flash_.compute.fp32_acc));
+    const float below = to_bf16(sinks[r] - largest[r]);
+    sum = to_bf16(sum + (flash_.compute.fp32_acc ? fast_exp<true>(below, slope) : fast_exp<false>(below, slope)));
   }
 }
 

@@ -28,7 +28,7 @@ class FlashRows {
  public:
   FlashRows(const Flash& flash, const float* queries, std::int64_t rows);
 
-  // A chunk of `count` keys and their values, rows `dim` and `value_dim` long. `visible` (rows x count) holds what is
+  // A chunk of `count` keys and their values, rows `dim` and `value_dim` long. `bias` (rows x count) holds what is
   // added to the scores, -inf where a row does not see a key; null: all see all.
   void add(const float* keys, const float* values, std::int64_t count, const float* bias);
   // A score without a value, one for each row.

@@ -1,4 +1,5 @@
-// The attention operators as the kernels cut them: blocks of queries over all cores, users and heads over groups of them.
+// The attention operators as the kernels cut them: blocks of queries over all cores, users and heads over groups of
+// them.
 #include <algorithm>
 #include <cmath>
 #include <limits>

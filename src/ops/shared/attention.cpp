@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <thread>
 
 #include "ops/shared/attention_rules.h"
@@ -18,48 +19,46 @@ constexpr double kExpError = 0.06;
 // Double sums over floats in eight lanes, so that they can run in vector registers.
 constexpr std::int64_t kLanes = 8;
 
-double dot(const float* a, const float* b, std::int64_t n, double& magnitude) {
+double dot(const float* a, const float* b, std::int64_t n) {
   double sum[kLanes] = {};
-  double size[kLanes] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) {
-      const double product = static_cast<double>(a[i + l]) * static_cast<double>(b[i + l]);
-      sum[l] += product;
-      size[l] += std::abs(product);
-    }
-  for (; i < n; ++i) {
-    sum[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    size[0] += std::abs(static_cast<double>(a[i]) * static_cast<double>(b[i]));
+    for (std::int64_t l = 0; l < kLanes; ++l) sum[l] += static_cast<double>(a[i + l]) * static_cast<double>(b[i + l]);
+  for (; i < n; ++i) sum[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return std::accumulate(std::begin(sum), std::end(sum), 0.0);
+}
+
+// Length of each row, which bounds what sum |q||k| can be.
+std::vector<double> row_lengths(const HostTensor& tensor) {
+  const std::int64_t width = row_length(tensor.spec.shape);
+  std::vector<double> out;
+  if (width == 0) return out;
+  for (std::int64_t row = 0; row < tensor.size() / width; ++row) {
+    const float* const values = tensor.floats.data() + row * width;
+    out.push_back(std::sqrt(dot(values, values, width)));
   }
-  double total = 0;
-  magnitude = 0;
-  for (std::int64_t l = 0; l < kLanes; ++l) {
-    total += sum[l];
-    magnitude += size[l];
-  }
-  return total;
+  return out;
 }
 
 struct Seen {
   std::int64_t row = 0;
   double score = 0;
-  double size = 0;  // sum |q||k| scale
+  double size = 0;  // at least sum |q||k| scale
 };
 
 // Only keys that weigh something are looked at again for their values.
-void one_row(const KeyStore& store, const Query& query, double scale, std::int64_t length, double score_error,
-             double* value, double* magnitude) {
+void one_row(const KeyStore& store, const std::vector<double>& key_lengths, const Query& query, double scale,
+             std::int64_t length, double score_error, double* value, double* magnitude) {
   const std::int64_t dim = row_length(store.keys->spec.shape);
   const std::int64_t width = row_length(store.values->spec.shape);
   std::vector<Seen> seen;
+  const double size = std::abs(scale) * std::sqrt(dot(query.q, query.q, dim));
   double largest = query.sink != nullptr ? *query.sink * scale : -std::numeric_limits<double>::infinity();
   for (std::int64_t p = query.begin; p < query.end; ++p) {
     const std::int64_t row = store.row(query.user, query.kv_head, p);
     if (row < 0) continue;
-    Seen one{.row = row};
-    one.score = dot(query.q, store.keys->floats.data() + row * dim, dim, one.size) * scale;
-    one.size *= std::abs(scale);
+    Seen one{.row = row, .size = size * key_lengths[static_cast<std::size_t>(row)]};
+    one.score = dot(query.q, store.keys->floats.data() + row * dim, dim) * scale;
     if (query.mask) one.score += query.mask(p);
     if (one.score == -std::numeric_limits<double>::infinity()) continue;
     largest = std::max(largest, one.score);
@@ -112,10 +111,12 @@ void append_attention(const KeyStore& store, const std::vector<Query>& queries, 
   const std::size_t first = exact.value.size();
   exact.value.resize(first + queries.size() * static_cast<std::size_t>(length));
   exact.magnitude.resize(exact.value.size());
+  const std::vector<double> key_lengths = row_lengths(*store.keys);
   const auto rows = [&](std::size_t begin, std::size_t step) {
     for (std::size_t i = begin; i < queries.size(); i += step) {
       const std::size_t at = first + i * static_cast<std::size_t>(length);
-      one_row(store, queries[i], scale, length, score_error, exact.value.data() + at, exact.magnitude.data() + at);
+      one_row(store, key_lengths, queries[i], scale, length, score_error, exact.value.data() + at,
+              exact.magnitude.data() + at);
     }
   };
   std::int64_t work = 0;

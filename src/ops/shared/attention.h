@@ -30,10 +30,10 @@ struct Query {
   const float* q = nullptr;
   std::int64_t user = 0;
   std::int64_t kv_head = 0;
-  std::int64_t begin = 0;                     // first key
-  std::int64_t end = 0;                       // one behind the last; begin == end: nothing, the result is zero
-  std::function<double(std::int64_t)> mask;   // added to the scaled score of a key; may be empty
-  const double* sink = nullptr;               // a score without a value, scaled like the others
+  std::int64_t begin = 0;                    // first key
+  std::int64_t end = 0;                      // one behind the last; begin == end: nothing, the result is zero
+  std::function<double(std::int64_t)> mask;  // added to the scaled score of a key; may be empty
+  const double* sink = nullptr;              // a score without a value, scaled like the others
 };
 
 // Exact rows, `length` values each. `score_error`: relative error of a score, in units of the budget's `relative`.

@@ -65,7 +65,8 @@ Checked<Decode> read(const BoundCall& call) {
   } else if (decode.pages == nullptr) {
     decode.k_chunk = dividing_chunk(from_end(decode.k->shape, 2));
     OPWRIGHT_REQUIRE(decode.k_chunk % 32 == 0,
-                     "Chunk size must be multiple of 32, but the maximum calculated k_chunk_size is: {}", decode.k_chunk);
+                     "Chunk size must be multiple of 32, but the maximum calculated k_chunk_size is: {}",
+                     decode.k_chunk);
   }
   return decode;
 }
@@ -81,15 +82,16 @@ Checked<void> check_places(const Decode& decode, const MemoryConfig& out) {
                      layout_text(memory_of(*decode.q)));
   } else {
     OPWRIGHT_REQUIRE(buffer_type(*decode.q) == BufferType::kDram,
-                     "Q tensor buffer type must be DRAM when not sharded but got {}", buffer_text(memory_of(*decode.q)));
+                     "Q tensor buffer type must be DRAM when not sharded but got {}",
+                     buffer_text(memory_of(*decode.q)));
     OPWRIGHT_REQUIRE(tiled(*decode.q),
                      "ROW_MAJOR Q is only supported when Q is HEIGHT_SHARDED in L1; interleaved ROW_MAJOR Q is not "
                      "supported. Convert Q to TILE layout or shard it.");
   }
   int i = 1;
   for (const TensorSpec* spec : {decode.k, decode.v})
-    OPWRIGHT_REQUIRE(buffer_type(*spec) == BufferType::kDram, "Input tensor {} buffer type must be DRAM but got {}", i++,
-                     buffer_text(memory_of(*spec)));
+    OPWRIGHT_REQUIRE(buffer_type(*spec) == BufferType::kDram, "Input tensor {} buffer type must be DRAM but got {}",
+                     i++, buffer_text(memory_of(*spec)));
   OPWRIGHT_REQUIRE(!out.sharded() || out.layout.value == MemoryLayout::kHeightSharded,
                    "Output memory config layout must be HEIGHT_SHARDED when sharded but got {}", layout_text(out));
   return {};
@@ -143,7 +145,8 @@ Checked<void> check_paged(const Decode& decode, std::int64_t users) {
                    "Must have cur_pos tensor for paged attention in causal mode");
   if (decode.causal) {
     const TensorSpec& positions = *decode.positions;
-    OPWRIGHT_REQUIRE(positions.dtype.value == DType::kInt32, "Expect cur_pos to be INT32, got {}", dtype_text(positions));
+    OPWRIGHT_REQUIRE(positions.dtype.value == DType::kInt32, "Expect cur_pos to be INT32, got {}",
+                     dtype_text(positions));
     OPWRIGHT_REQUIRE(!tiled(positions), "Expect cur_pos to be ROW_MAJOR, got {}", tensor_layout_text(positions));
   }
   if (decode.causal && !sharded(*decode.positions))
@@ -224,8 +227,8 @@ Checked<void> check_end(const Decode& decode, std::int64_t users, const MemoryCo
                      dtype_text(*decode.sink));
     OPWRIGHT_REQUIRE(tiled(*decode.sink), "Attention sink must be in TILE layout, but got {}",
                      tensor_layout_text(*decode.sink));
-    OPWRIGHT_REQUIRE(buffer_type(*decode.sink) == BufferType::kDram, "Attention sink must be in DRAM memory, but got {}",
-                     buffer_text(memory_of(*decode.sink)));
+    OPWRIGHT_REQUIRE(buffer_type(*decode.sink) == BufferType::kDram,
+                     "Attention sink must be in DRAM memory, but got {}", buffer_text(memory_of(*decode.sink)));
   }
   OPWRIGHT_CHECK(require_pages(*decode.q));
   OPWRIGHT_CHECK(require_pages(*decode.k));
@@ -280,7 +283,8 @@ Checked<Exact> decode_exact(const ReferenceJob& job) {
   const std::int64_t group = heads / store.keys->spec.shape[1];
   const std::int64_t keys = store.length();
   std::vector<double> sinks;
-  for (std::int64_t h = 0; sink != nullptr && h < heads; ++h) sinks.push_back(sink->at(h * row_length(sink->spec.shape)));
+  for (std::int64_t h = 0; sink != nullptr && h < heads; ++h)
+    sinks.push_back(sink->at(h * row_length(sink->spec.shape)));
   std::vector<Query> queries;
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
     const std::int64_t row = job.rows.at(r);

@@ -31,7 +31,8 @@ Checked<void> check_prefill_operands(const Prefill& prefill) {
   for (const TensorSpec* spec : {prefill.q, prefill.k, prefill.v}) {
     OPWRIGHT_REQUIRE(tiled(*spec), "Inputs to SDPA must be tilized");
     OPWRIGHT_REQUIRE(is_float16_or_block(*spec),
-                     "Data type of input tensor must be BFLOAT16, BFLOAT8_B, or BFLOAT4_B and is {}", dtype_text(*spec));
+                     "Data type of input tensor must be BFLOAT16, BFLOAT8_B, or BFLOAT4_B and is {}",
+                     dtype_text(*spec));
     OPWRIGHT_REQUIRE(!sharded(*spec), "Operands to SDPA need to be DRAM/L1 interleaved");
   }
   for (const TensorSpec* spec : {prefill.q, prefill.k, prefill.v}) OPWRIGHT_CHECK(require_rank(spec->shape, 4));
@@ -80,9 +81,10 @@ Checked<void> check_prefill_end(const Prefill& prefill, const Board& board) {
                      "Padding is not supported on the head_dim dimension");
   if (prefill.program && prefill.program->grid) {
     const std::int64_t cores = prefill.program->grid->x * prefill.program->grid->y;
-    OPWRIGHT_REQUIRE(cores <= board.cores(),
-                     "Provided grid must not contain more cores than the device. Got {} cores, expected at most {} cores.",
-                     cores, board.cores());
+    OPWRIGHT_REQUIRE(
+        cores <= board.cores(),
+        "Provided grid must not contain more cores than the device. Got {} cores, expected at most {} cores.", cores,
+        board.cores());
     OPWRIGHT_REQUIRE(cores > 0, "SDPA requires a non-empty core grid; got num_cores={}.", cores);
   }
   OPWRIGHT_CHECK(require_pages(*prefill.q));

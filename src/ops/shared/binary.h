@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ops/op.h"
@@ -38,16 +37,16 @@ Checked<std::vector<OutputSpec>> infer_binary(const BinaryOp& op, const BoundCal
 Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job);
 ErrorBudget binary_budget(const BinaryOp& op, const BoundCall& call, std::span<const OutputSpec> outputs);
 
-template <const BinaryOp& kOp>
-OpSpec binary_spec(std::string_view name, std::vector<std::string_view> aliases = {},
-                   std::vector<Param> params = kOp.in_place ? in_place_params() : binary_params()) {
+template <const BinaryOp& Op>
+OpSpec binary_spec(std::string_view name, const std::vector<std::string_view>& aliases = {},
+                   const std::vector<Param>& params = Op.in_place ? in_place_params() : binary_params()) {
   return {.name = name,
-          .aliases = std::move(aliases),
-          .params = std::move(params),
-          .infer = [](const BoundCall& call, const Board& board) { return infer_binary(kOp, call, board); },
-          .reference = [](const ReferenceJob& job) { return binary_reference(kOp, job); },
+          .aliases = aliases,
+          .params = params,
+          .infer = [](const BoundCall& call, const Board& board) { return infer_binary(Op, call, board); },
+          .reference = [](const ReferenceJob& job) { return binary_reference(Op, job); },
           .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
-                       std::size_t) { return binary_budget(kOp, call, outputs); }};
+                       std::size_t) { return binary_budget(Op, call, outputs); }};
 }
 
 }  // namespace opwright

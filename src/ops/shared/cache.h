@@ -42,6 +42,4 @@ ErrorBudget cache_budget(const BoundCall& call, std::string_view cache, std::str
 void fill_pages(HostTensor& tensor, std::int64_t blocks, Random& random);
 void fill_positions(HostTensor& tensor, std::int64_t begin, std::int64_t end, Random& random);
 
-
-
 }  // namespace opwright

@@ -35,9 +35,10 @@ Checked<void> check_pages(const DecodeUpdate& update) {
     OPWRIGHT_REQUIRE(table[0] == users, "Batch size between page_table and input_tensor must match");
   }
   const std::int64_t blocks = padded_shape(*update.cache)[0];
-  OPWRIGHT_REQUIRE(update.modulo > 0 || table[1] <= blocks,
-                   "max_num_blocks_per_seq must be less than max_num_blocks: max_num_blocks_per_seq={}, max_num_blocks={}",
-                   table[1], blocks);
+  OPWRIGHT_REQUIRE(
+      update.modulo > 0 || table[1] <= blocks,
+      "max_num_blocks_per_seq must be less than max_num_blocks: max_num_blocks_per_seq={}, max_num_blocks={}", table[1],
+      blocks);
   return {};
 }
 
@@ -70,10 +71,11 @@ Checked<void> check_input_shards(const TensorSpec& input, bool fused) {
   const ShardSpec* shard = shard_of(input);
   if (shard == nullptr || shard->shape.size() != 2) return refuse("bad optional access");
   const Shape shape = padded_shape(input);
-  OPWRIGHT_REQUIRE(shard->shape[1] == from_end(shape, 1),
-                   "Expect input_tensor to have shard width ({}) equal to the last dimension of the input tensor padded "
-                   "shape ({})",
-                   shard->shape[1], from_end(shape, 1));
+  OPWRIGHT_REQUIRE(
+      shard->shape[1] == from_end(shape, 1),
+      "Expect input_tensor to have shard width ({}) equal to the last dimension of the input tensor padded "
+      "shape ({})",
+      shard->shape[1], from_end(shape, 1));
   const std::int64_t height = physical_shape(input).height;
   OPWRIGHT_REQUIRE(shard->shape[0] > 0 && height % shard->shape[0] == 0,
                    "Input tensor's height must be divisible by the number of shards along the height dimension. Got "
@@ -102,9 +104,10 @@ Checked<void> check_geometry(const BoundCall& call, const DecodeUpdate& update) 
     OPWRIGHT_REQUIRE(view * size * dim == cache[1] * cache[2] * from_end(cache, 1),
                      "paged_update_cache geometry mismatch: cache has {} elems/block (kv_heads={}, block_size={}, "
                      "head_dim={}) but call view is {} (kv_heads={}, block_size={}, head_dim={}).",
-                     cache[1] * cache[2] * from_end(cache, 1), cache[1], cache[2], from_end(cache, 1), view * size * dim,
-                     view, size, dim);
-    OPWRIGHT_REQUIRE(size % 32 == 0 && size > 0, "effective block_size ({}) must be a multiple of TILE_HEIGHT (32)", size);
+                     cache[1] * cache[2] * from_end(cache, 1), cache[1], cache[2], from_end(cache, 1),
+                     view * size * dim, view, size, dim);
+    OPWRIGHT_REQUIRE(size % 32 == 0 && size > 0, "effective block_size ({}) must be a multiple of TILE_HEIGHT (32)",
+                     size);
     OPWRIGHT_REQUIRE(update.modulo % size == 0,
                      "cache_position_modulo ({}) must be a positive multiple of effective block_size ({}); otherwise a "
                      "wrapped position would split across blocks and the kernel can't address it.",

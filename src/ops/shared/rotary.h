@@ -14,8 +14,8 @@ struct RotaryRow {
   std::int64_t x_row = -1;  // -1: padding, zero
   const HostTensor* cos = nullptr;
   const HostTensor* sin = nullptr;
-  std::int64_t angle_row = -1;          // of cos and sin; -1: beyond them, the result is zero
-  const HostTensor* matrix = nullptr;   // null: the second half of a row, negated, stands before the first one
+  std::int64_t angle_row = -1;         // of cos and sin; -1: beyond them, the result is zero
+  const HostTensor* matrix = nullptr;  // null: the second half of a row, negated, stands before the first one
 };
 // Appends `length` values and their magnitudes. Rows of x, cos and sin that are shorter end in zeros.
 void append_rotary(const RotaryRow& row, std::int64_t length, Exact& exact);

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ops/op.h"
@@ -43,16 +42,16 @@ Checked<bool> runs_fast(const BoundCall& call);
 Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job);
 ErrorBudget unary_budget(const UnaryOp& op, const BoundCall& call, std::span<const OutputSpec> outputs);
 
-template <const UnaryOp& kOp>
-OpSpec unary_spec(std::string_view name, std::vector<std::string_view> aliases = {},
-                  std::vector<Param> params = unary_params(kOp.fast_flag)) {
+template <const UnaryOp& Op>
+OpSpec unary_spec(std::string_view name, const std::vector<std::string_view>& aliases = {},
+                  const std::vector<Param>& params = unary_params(Op.fast_flag)) {
   return {.name = name,
-          .aliases = std::move(aliases),
-          .params = std::move(params),
-          .infer = [](const BoundCall& call, const Board& board) { return infer_unary(kOp, call, board); },
-          .reference = [](const ReferenceJob& job) { return unary_reference(kOp, job); },
+          .aliases = aliases,
+          .params = params,
+          .infer = [](const BoundCall& call, const Board& board) { return infer_unary(Op, call, board); },
+          .reference = [](const ReferenceJob& job) { return unary_reference(Op, job); },
           .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
-                       std::size_t) { return unary_budget(kOp, call, outputs); }};
+                       std::size_t) { return unary_budget(Op, call, outputs); }};
 }
 
 }  // namespace opwright

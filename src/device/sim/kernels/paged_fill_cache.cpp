@@ -32,7 +32,6 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
 
 }  // namespace
 
-extern const Kernel kPagedFillCacheKernel{
-    .op = "ttnn.experimental.paged_fill_cache", .admit = admit_cache, .run = run};
+extern const Kernel kPagedFillCacheKernel{.op = "ttnn.experimental.paged_fill_cache", .admit = admit_cache, .run = run};
 
 }  // namespace opwright::sim

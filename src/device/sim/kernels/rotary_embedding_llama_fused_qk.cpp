@@ -16,7 +16,8 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   std::int64_t before = 0;  // users of the tensors that came first
   for (const std::string_view param : {"q_input_tensor", "k_input_tensor"}) {
     const HostTensor& x = *job.input(param);
-    if (x.spec.shape.size() != 4) return unsupported(std::string(param), "tensors of a rank other than 4 are not modelled");
+    if (x.spec.shape.size() != 4)
+      return unsupported(std::string(param), "tensors of a rank other than 4 are not modelled");
     const std::int64_t heads = x.spec.shape[2];
     const std::int64_t width = x.spec.shape[3];
     HostTensor& out = outputs.emplace_back(HostTensor{job.outputs[outputs.size()].spec, {}, {}});
@@ -33,6 +34,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
 
 }  // namespace
 
-extern const Kernel kRotaryEmbeddingLlamaFusedQkKernel{.op = "ttnn.experimental.rotary_embedding_llama_fused_qk", .run = run};
+extern const Kernel kRotaryEmbeddingLlamaFusedQkKernel{.op = "ttnn.experimental.rotary_embedding_llama_fused_qk",
+                                                       .run = run};
 
 }  // namespace opwright::sim

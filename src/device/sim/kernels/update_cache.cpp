@@ -13,8 +13,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   CacheUpdate update(cache, input, job.outputs[0]);
   for (std::int64_t user = 0; user < c[0] && position < c[2]; ++user)
     for (std::int64_t head = 0; head < c[1]; ++head)
-      update.write((user * c[1] + head) * c[2] + position,
-                   user + offset < height ? head * height + user + offset : -1);
+      update.write((user * c[1] + head) * c[2] + position, user + offset < height ? head * height + user + offset : -1);
   return std::vector{update.take()};
 }
 
