@@ -1,5 +1,7 @@
 #include "model/conv_shards.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/matmul_program.h"
@@ -155,20 +157,49 @@ MemoryLayout choose_layout(const ConvCall& conv, DType dtype, const Board& board
   return best;
 }
 
+// Whether a convolution takes shards as they lie; else it spreads the image anew.
+bool fits(const ConvCall& conv, const MemoryConfig& input) {
+  const ShardSpec& shard = *input.shard;
+  const bool turned = shard.orientation.value == Orientation::kColMajor;
+  const bool in_blocks = input.layout.value == MemoryLayout::kBlockSharded;
+  if (turned && !in_blocks) return false;
+  std::int64_t alignment = 32;
+  if (!conv.pointwise() && !conv.depthwise() && input.layout.value != MemoryLayout::kWidthSharded &&
+      conv.input->layout.value == Layout::kRowMajor)
+    alignment = shard.shape[1] % 32 == 0 ? 32 : shard.shape[1] % 16 == 0 ? 16 : shard.shape[1] % 8 == 0 ? 8 : 32;
+  if (shard.shape[1] % alignment != 0) return false;
+  if (!conv.pointwise()) return true;
+  const CoreCoord cores = extent(shard.grid);
+  if (in_blocks && conv.in_channels != (turned ? cores.y : cores.x) * shard.shape[1]) return false;
+  return shard.shape[0] % 32 == 0;
+}
+
 }  // namespace
 
-Spread conv_spread(const ConvCall& conv, DType dtype, const Board& board) {
+Checked<Spread> conv_spread(const ConvCall& conv, DType dtype, const Board& board) {
   const MemoryConfig input = conv.input->memory.value_or(MemoryConfig{});
-  if (input.sharded() && input.shard && input.shard->shape.size() == 2) {
+  const bool given = input.sharded() && input.shard && input.shard->shape.size() == 2;
+  if (given && fits(conv, input)) {
     const bool turned = input.shard->orientation.value == Orientation::kColMajor;
-    return {input.layout.value, input.shard->grid, turned ? Orientation::kColMajor : Orientation::kRowMajor};
+    return Spread{input.layout.value, input.shard->grid, turned ? Orientation::kColMajor : Orientation::kRowMajor};
   }
   const bool matmul = conv.pointwise();
   const bool from_dram = input.buffer.value != BufferType::kL1;
   const bool whole_tiles = matmul || conv.depthwise() || (conv.input->layout.value == Layout::kTile && !from_dram) ||
                            conv.shard_layout == std::optional(MemoryLayout::kWidthSharded);
   const std::int64_t alignment = whole_tiles ? 32 : 8;
-  const MemoryLayout layout = conv.shard_layout ? *conv.shard_layout : choose_layout(conv, dtype, board, alignment);
+  MemoryLayout layout = MemoryLayout::kInterleaved;
+  if (given && conv.pointwise() && input.layout.value == MemoryLayout::kBlockSharded)
+    layout = MemoryLayout::kBlockSharded;
+  else if (conv.shard_layout)
+    layout = *conv.shard_layout;
+  else if (!given)
+    layout = choose_layout(conv, dtype, board, alignment);
+  if (layout != MemoryLayout::kHeightSharded && layout != MemoryLayout::kBlockSharded &&
+      layout != MemoryLayout::kWidthSharded)
+    return refuse(fmt::format("Conv2d supports Height, Block or Width Sharded Layouts but got TensorMemoryLayout::{}",
+                              name_of(layout)),
+                  "conv_config");
   return spread({.layout = layout,
                  .block_orientation = conv.transpose_shards ? Orientation::kColMajor : Orientation::kRowMajor,
                  .pixels = conv.window.pixels(),

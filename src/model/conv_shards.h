@@ -37,7 +37,7 @@ Spread spread(const SpreadWish& wish, const Board& board);
 Spread output_spread(const Spread& input, std::int64_t out_channels, bool matmul, const Board& board);
 
 // How the input of a convolution is spread: as it lies, as the call asks, or as takes least room.
-Spread conv_spread(const ConvCall& conv, DType dtype, const Board& board);
+Checked<Spread> conv_spread(const ConvCall& conv, DType dtype, const Board& board);
 
 // The memory of `pixels` x `channels` spread so; channels are padded to whole tiles on every core.
 MemoryConfig memory_of(const Spread& spread, std::int64_t pixels, std::int64_t channels, std::int64_t tile_height = 32,

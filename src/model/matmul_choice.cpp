@@ -171,6 +171,8 @@ class Chooser {
     const auto in_dram = [](const MemoryConfig& m) { return m.buffer.value != BufferType::kL1; };
     const bool all_dram = in_dram(a) && in_dram(b) && in_dram(out_);
     const bool dram_interleaved = all_dram && interleaved;
+    // One matrix on the left stays on the cores while those on the right pass by.
+    if (interleaved && o_.batch_a == 1 && o_.batch_b > 1) return mcast_1d(false, false, grid, nullptr);
     const bool is_narrow = interleaved && narrow(o_.m_tiles * 32, o_.n_tiles * 32, all_dram);
     const bool wide = is_narrow && o_.n_tiles > o_.m_tiles;
     const bool tall = is_narrow && !wide;

@@ -1,4 +1,4 @@
-"""`python -m opwright.oracle run|mutate`: see the package."""
+"""`python -m opwright.oracle calls|mutate|run`: see the package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
-from opwright.oracle import mutate
+from opwright.oracle import calls, mutate
 
 
 class _Worker:
@@ -59,7 +59,8 @@ def _calls(path: str) -> Iterator[dict[str, Any]]:
 
 def _run(path: str, out: IO[str], board: str, l1_small: int) -> None:
     worker = _Worker(l1_small)
-    counts = {"ok": 0, "error": 0, "crash": 0}
+    counts = {"ok": 0, "error": 0, "crash": 0, "not made": 0}
+    example = ""
     grid = None
     for record in _calls(path):
         call = record["call"]
@@ -68,6 +69,10 @@ def _run(path: str, out: IO[str], board: str, l1_small: int) -> None:
             status = worker.end()
             answer = {"outcome": "crash", "error": {"type": f"signal {-status}" if status < 0 else f"exit {status}"}}
             worker = _Worker(l1_small)
+        counts[answer["outcome"]] += 1
+        if answer["outcome"] == "not made":
+            example = example or f"{call['op']}: {answer['error']['message'][:200]}"
+            continue
         grid = answer.get("grid", grid)
         text = json.dumps(call, sort_keys=True)
         kept = {name: record[name] for name in ("template", "mutation", "kind") if name in record}
@@ -84,9 +89,10 @@ def _run(path: str, out: IO[str], board: str, l1_small: int) -> None:
             made["grid"] = grid
         out.write(json.dumps(made) + "\n")
         out.flush()
-        counts[answer["outcome"]] += 1
     worker.end()
     print(f"{counts['ok']} accepted, {counts['error']} refused, {counts['crash']} crashes", file=sys.stderr)
+    if counts["not made"]:
+        print(f"{counts['not made']} calls have arguments that could not be rebuilt, e.g. {example}", file=sys.stderr)
 
 
 def main() -> None:
@@ -102,7 +108,14 @@ def main() -> None:
     vary.add_argument("--count", type=int, default=1000)
     vary.add_argument("--seed", type=int, default=1)
     vary.add_argument("--op", action="append", help="only calls of this operation")
+    make = verbs.add_parser("calls", help="calls from what `opwright export --to jsonl` wrote")
+    make.add_argument("export")
     args = parser.parse_args()
+    if args.verb == "calls":
+        with open(args.export) as lines:
+            for record in calls.calls([json.loads(line) for line in lines]):
+                print(json.dumps(record))
+        return
     if args.verb == "mutate":
         accepted = [record for record in _calls(args.calls) if record.get("outcome", "ok") == "ok"]
         if args.op:

@@ -67,15 +67,20 @@ def _conv_config(values: dict[str, Any], device: Any) -> Any:
     fields = _fields(values, device)
     if isinstance(fields.get("activation"), str):
         fields["activation"] = ttnn.UnaryWithParam(getattr(ttnn.UnaryOpType, fields["activation"]))
-    return ttnn.Conv2dConfig(**fields)
+    usual = ttnn.Conv2dConfig()
+    flags = {name: bool(value) for name, value in fields.items() if isinstance(getattr(usual, name, None), bool)}
+    return ttnn.Conv2dConfig(**{**fields, **flags})
+
+
+#: Fields that are flags: traces write them as 0 and 1, the constructors want a bool.
+_FLAGS = frozenset(
+    "inplace fuse_batch transpose_mcast mcast_in0 gather_in0 untilize_out legacy_reduction legacy_rsqrt use_welford "
+    "exp_approx_mode".split()
+)
 
 
 def _program_config(make: Any, fields: dict[str, Any]) -> Any:
-    try:
-        return make(**fields)
-    except TypeError:  # traces write flags as 0 and 1
-        flags = {name: bool(value) if value in (0, 1) else value for name, value in fields.items()}
-        return make(**flags)
+    return make(**{name: bool(value) if name in _FLAGS else value for name, value in fields.items()})
 
 
 def rebuild(value: Any, device: Any) -> Any:

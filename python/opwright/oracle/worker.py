@@ -37,7 +37,7 @@ def _make(call: dict[str, Any], device: Any) -> dict[str, Any]:
     except rebuild.InputError as error:
         return {"outcome": "error", "error": _error(error.__cause__ or error, "input")}
     except Exception as error:
-        return {"outcome": "error", "error": _error(error, "rebuild")}
+        return {"outcome": "not made", "error": _error(error, "rebuild")}
     try:
         result = function(*args, **kwargs)
     except Exception as error:

@@ -29,7 +29,7 @@ InnerOrder inner_order(const ConvCall& conv, std::int64_t channels, DType dtype,
   const MemoryConfig input = conv.input->memory.value_or(MemoryConfig{});
   const bool in_l1 = input.buffer.value == BufferType::kL1;
   const bool whole_tiles = (conv.input->layout.value == Layout::kTile && in_l1) || conv.pointwise() || conv.depthwise();
-  const Spread spread = conv_spread(conv, dtype, board);
+  const Spread spread = conv_spread(conv, dtype, board).value_or(Spread{});
   InnerOrder order;
   order.shards = std::clamp<std::int64_t>(spread.channel_cores(), 1, channels);
   order.channels = round_up(div_up(channels, order.shards), whole_tiles ? 32 : 8);

@@ -6,6 +6,9 @@
 // and added exactly. Two such sums and the destination are then aligned to the largest exponent of the three, rounded
 // to 10 (16-bit destination) or 23 (32-bit) bits below it, added exactly, and rounded to the destination's format.
 // For each tile of 32 along k all of it runs for phase 0, then for phase 1, and so on.
+//
+// The engine rounds a sum that lies 14 or more binades below a 16-bit destination twice; the vector kernels round it
+// once, which is the same but for one sum in thousands of such.
 #pragma once
 
 #include <cstdint>

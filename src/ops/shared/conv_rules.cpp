@@ -74,18 +74,11 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv,
   if (!input.sharded() && matmul && !conv.shard_layout)
     return wanted != nullptr ? *wanted : interleaved(BufferType::kDram);
   if (wanted != nullptr && !(wanted->sharded() && !wanted->shard)) return *wanted;
-  const MemoryLayout asked = conv.shard_layout.value_or(MemoryLayout::kHeightSharded);
-  if (asked != MemoryLayout::kHeightSharded && asked != MemoryLayout::kBlockSharded &&
-      asked != MemoryLayout::kWidthSharded)
-    return refuse(fmt::format("Conv2d supports Height, Block or Width Sharded Layouts but got TensorMemoryLayout::{}",
-                              name_of(asked)),
-                  "conv_config");
-
   const bool wide = input.layout.value == MemoryLayout::kWidthSharded;
   OPWRIGHT_REQUIRE(
       !(matmul && wide) || call.convention == Convention::kCpp,
       "MatmulMultiCoreReuseMultiCastProgramConfig: Unsupported memory layout TensorMemoryLayout::WIDTH_SHARDED.");
-  const Spread in = conv_spread(conv, dtype, board);
+  OPWRIGHT_CHECK_ASSIGN(const Spread in, conv_spread(conv, dtype, board));
   return memory_of(output_spread(in, conv.out_channels, matmul, board), conv.window.pixels(), conv.out_channels);
 }
 

@@ -135,9 +135,9 @@ Checked<void> check_mcast_1d(const Case& c) {
     OPWRIGHT_REQUIRE(!col_major(c.a), "{}: input A shard orientation must be ROW_MAJOR, got: {}", c.name,
                      orientation_text(c.a));
     OPWRIGHT_REQUIRE(!along || m == p.per_core_m, "{}: M ({}) must equal per_core_M ({})", c.name, m, p.per_core_m);
-    OPWRIGHT_REQUIRE(along || !c.a.shard || div_up(m, p.per_core_m) <= core_count(c.a.shard->grid),
+    OPWRIGHT_REQUIRE(along || !p.named || !c.a.shard || div_up(m, p.per_core_m) <= core_count(c.a.shard->grid),
                      "{}: M ({}) / per_core_M ({}) must not exceed the cores of input A", c.name, m, p.per_core_m);
-    OPWRIGHT_REQUIRE(p.per_core_m == shard_h,
+    OPWRIGHT_REQUIRE(!p.named || p.per_core_m == shard_h,
                      "{}: per_core_M ({}) must equal shard_shape[0] ({}) / in0_tile height (32)", c.name, p.per_core_m,
                      c.a_shard[0]);
     OPWRIGHT_REQUIRE(!along || p.gather_in0 || shard_w % p.in0_block_w == 0,

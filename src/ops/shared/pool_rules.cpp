@@ -82,9 +82,12 @@ Checked<void> check_pool(const PoolCall& pool) {
   return {};
 }
 
-MemoryConfig pool_memory(const Spread& out, std::int64_t pixels, std::int64_t channels, std::int64_t tile_height,
-                         std::int64_t tile_width) {
-  return memory_of(out, pixels, channels, tile_height, tile_width);
+// Half a tile of channels on a core, or whole tiles.
+MemoryConfig pool_memory(const Spread& out, std::int64_t pixels, std::int64_t channels, std::int64_t tile_height) {
+  MemoryConfig memory = memory_of(out, pixels, channels, tile_height, 1);
+  const std::int64_t wide = div_up(channels, out.channel_cores());
+  memory.shard->shape[1] = wide <= 16 ? 16 : round_up(wide, 32);
+  return memory;
 }
 
 Spread by_scheme(const PoolCall& pool, MemoryLayout layout, bool automatic, const Board& board) {
@@ -109,7 +112,8 @@ Spread choose(const PoolCall& pool, const Board& board) {
     const Spread candidate = by_scheme(pool, layout, true, board);
     const std::int64_t wide = layout == MemoryLayout::kWidthSharded ? 16 : 32;
     const MemoryConfig memory = memory_of(candidate, pool.window.pixels(), pool.channels, 32, wide);
-    const std::int64_t size = memory.shard->shape[0] * memory.shard->shape[1];
+    const std::int64_t rows = layout == MemoryLayout::kWidthSharded ? pool.window.pixels() : memory.shard->shape[0];
+    const std::int64_t size = rows * memory.shard->shape[1];
     if (size >= least) continue;
     least = size;
     best = candidate;
@@ -121,7 +125,6 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const PoolCall& pool,
   const MemoryConfig input = pool.input->memory.value_or(MemoryConfig{});
   const std::int64_t pixels = pool.window.pixels();
   const std::int64_t tile_height = pool.layout == Layout::kTile ? 32 : 1;
-  const std::int64_t tile_width = pool.input->layout.value == Layout::kTile || pool.layout == Layout::kTile ? 32 : 16;
   MemoryConfig out;
   if (input.sharded()) {
     OPWRIGHT_REQUIRE(!pool.scheme, "A sharding scheme should not be specified for a sharded input tensor.");
@@ -130,15 +133,14 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const PoolCall& pool,
     OPWRIGHT_REQUIRE(input.shard->orientation.value != Orientation::kColMajor,
                      "Only row major orientation is supported.");
     const Spread same{input.layout.value, input.shard->grid, Orientation::kRowMajor};
-    out = pool_memory(same, pixels, pool.channels, tile_height, tile_width);
-    out.shard->shape[1] = input.shard->shape[1];
+    out = pool_memory(same, pixels, pool.channels, tile_height);
   } else if (pool.scheme) {
     OPWRIGHT_REQUIRE(*pool.scheme == MemoryLayout::kHeightSharded || *pool.scheme == MemoryLayout::kWidthSharded ||
                          *pool.scheme == MemoryLayout::kBlockSharded,
                      "Only height, width, or block sharding strategies are supported.");
-    out = pool_memory(by_scheme(pool, *pool.scheme, false, board), pixels, pool.channels, tile_height, tile_width);
+    out = pool_memory(by_scheme(pool, *pool.scheme, false, board), pixels, pool.channels, tile_height);
   } else {
-    out = pool_memory(choose(pool, board), pixels, pool.channels, tile_height, tile_width);
+    out = pool_memory(choose(pool, board), pixels, pool.channels, tile_height);
   }
   if (const MemoryConfig* wanted = call.memory("memory_config")) return *wanted;
   return out;

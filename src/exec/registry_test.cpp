@@ -1,0 +1,64 @@
+// One operator, one file, one line in the list: whoever adds a file and forgets the line, or the other way round, is
+// told.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "device/sim/kernel.h"
+#include "ops/all_ops.h"
+
+namespace opwright {
+namespace {
+
+std::set<std::string> files_of(const std::string& folder, const std::set<std::string>& others) {
+  std::set<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(OPWRIGHT_SOURCE_DIR) + "/src/" + folder)) {
+    const std::string stem = entry.path().stem().string();
+    if (entry.path().extension() == ".cpp" && !stem.ends_with("_test") && !others.contains(stem)) out.insert(stem);
+  }
+  return out;
+}
+
+TEST(Registry, EveryOperatorHasItsFileAndItsLine) {
+  std::set<std::string> listed;
+  for (const OpSpec* op : all_ops()) {
+    EXPECT_TRUE(listed.insert(std::string(short_name(op->name))).second) << op->name << " is listed twice";
+    EXPECT_EQ(find_op(op->name), op);
+    for (const std::string_view alias : op->aliases) EXPECT_EQ(find_op(alias), op) << alias;
+  }
+  EXPECT_EQ(listed, files_of("ops", {"all_ops", "bind", "op"}));
+}
+
+TEST(Registry, EveryKernelHasItsFileAndItsLine) {
+  std::set<std::string> listed;
+  for (const sim::Kernel* kernel : sim::all_kernels()) {
+    listed.insert(std::string(short_name(kernel->op)));
+    EXPECT_NE(kernel->run, nullptr) << kernel->op;
+    EXPECT_NE(find_op(kernel->op), nullptr) << kernel->op << " has a kernel and no operator";
+  }
+  EXPECT_EQ(listed, files_of("device/sim/kernels", {"all_kernels"}));
+}
+
+TEST(Registry, EveryOperatorIsComplete) {
+  for (const OpSpec* op : all_ops()) {
+    EXPECT_NE(op->infer, nullptr) << op->name;
+    EXPECT_FALSE(op->params.empty()) << op->name;
+    std::set<std::string_view> names;
+    std::set<int> positions;
+    for (const Param& param : op->params) {
+      EXPECT_TRUE(names.insert(param.name).second) << op->name << " has two parameters " << param.name;
+      if (param.era1 >= 0) {
+        EXPECT_TRUE(positions.insert(param.era1).second) << op->name << " has two parameters at " << param.era1;
+      }
+    }
+    if (op->ccl) continue;  // needs a mesh: rules only
+    EXPECT_NE(op->reference, nullptr) << op->name;
+    EXPECT_NE(op->budget, nullptr) << op->name;
+    EXPECT_NE(sim::find_kernel(op->name), nullptr) << op->name;
+  }
+}
+
+}  // namespace
+}  // namespace opwright
