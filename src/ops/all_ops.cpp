@@ -12,6 +12,7 @@ const OpSpec& add_op();
 const OpSpec& add_in_place_op();
 const OpSpec& all_gather_async_op();
 const OpSpec& argmax_op();
+const OpSpec& avg_pool2d_op();
 const OpSpec& chunked_scaled_dot_product_attention_op();
 const OpSpec& clamp_op();
 const OpSpec& clone_op();
@@ -112,6 +113,7 @@ std::span<const OpSpec* const> all_ops() {
       &add_in_place_op(),
       &all_gather_async_op(),
       &argmax_op(),
+      &avg_pool2d_op(),
       &chunked_scaled_dot_product_attention_op(),
       &clamp_op(),
       &clone_op(),

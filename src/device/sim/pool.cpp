@@ -24,6 +24,22 @@ Checked<void> admit_pool(const BoundCall& call, std::span<const OutputSpec> outp
   return {};
 }
 
+namespace {
+
+// Calls visit(row of channels) for every pixel of the image under the window of an output pixel.
+template <class F>
+void for_each_under(const Window& w, std::int64_t pixel, std::int64_t channels, const float* image, F&& visit) {
+  const std::int64_t per_image = w.out_height * w.out_width;
+  for (std::int64_t tap = 0; tap < w.kernel_h * w.kernel_w; ++tap) {
+    const std::int64_t y = pixel % per_image / w.out_width * w.stride_h - w.top + tap / w.kernel_w * w.dilation_h;
+    const std::int64_t x = pixel % w.out_width * w.stride_w - w.left + tap % w.kernel_w * w.dilation_w;
+    if (y >= 0 && y < w.height && x >= 0 && x < w.width)
+      visit(image + ((pixel / per_image * w.height + y) * w.width + x) * channels);
+  }
+}
+
+}  // namespace
+
 Checked<std::vector<HostTensor>> run_max_pool(const KernelJob& job) {
   OPWRIGHT_CHECK(admit_pool(job.call, job.outputs, job.board));
   OPWRIGHT_CHECK_ASSIGN(const bool ceil_mode, job.call.flag("ceil_mode", false));
@@ -32,19 +48,45 @@ Checked<std::vector<HostTensor>> run_max_pool(const KernelJob& job) {
   if (input == nullptr || job.outputs.empty()) return refuse("pooling needs an image");
   HostTensor out{job.outputs[0].spec, {}, {}};
   const std::int64_t channels = out.spec.shape.back();
-  const std::int64_t per_image = w.out_height * w.out_width;
   out.floats.assign(static_cast<std::size_t>(w.pixels() * channels), -std::numeric_limits<float>::infinity());
   parallel_for(0, w.pixels(), 64, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t pixel = first; pixel < last; ++pixel) {
       float* to = out.floats.data() + pixel * channels;
-      for (std::int64_t tap = 0; tap < w.kernel_h * w.kernel_w; ++tap) {
-        const std::int64_t y = pixel % per_image / w.out_width * w.stride_h - w.top + tap / w.kernel_w * w.dilation_h;
-        const std::int64_t x = pixel % w.out_width * w.stride_w - w.left + tap % w.kernel_w * w.dilation_w;
-        if (y < 0 || y >= w.height || x < 0 || x >= w.width) continue;
-        const float* from = input->floats.data() + ((pixel / per_image * w.height + y) * w.width + x) * channels;
+      for_each_under(w, pixel, channels, input->floats.data(), [&](const float* from) {
         for (std::int64_t c = 0; c < channels; ++c) to[c] = std::max(to[c], flush_denormal(from[c]));
-      }
+      });
       pack({to, static_cast<std::size_t>(channels)}, channels, out.spec.dtype.value, Dst::kBf16);
+    }
+  });
+  return std::vector{std::move(out)};
+}
+
+Checked<std::vector<HostTensor>> run_avg_pool(const KernelJob& job) {
+  OPWRIGHT_CHECK(admit_pool(job.call, job.outputs, job.board));
+  OPWRIGHT_CHECK_ASSIGN(const bool ceil_mode, job.call.flag("ceil_mode", false));
+  OPWRIGHT_CHECK_ASSIGN(const bool with_padding, job.call.flag("count_include_pad", true));
+  OPWRIGHT_CHECK_ASSIGN(const auto divisor, job.call.integer("divisor_override"));
+  OPWRIGHT_CHECK_ASSIGN(const Window w, window_of(job.call, "input_h", "input_w", ceil_mode));
+  const HostTensor* input = job.input("input_tensor");
+  if (input == nullptr || job.outputs.empty()) return refuse("pooling needs an image");
+  HostTensor out{job.outputs[0].spec, {}, {}};
+  const std::int64_t channels = out.spec.shape.back();
+  out.floats.assign(static_cast<std::size_t>(w.pixels() * channels), 0.0F);
+  parallel_for(0, w.pixels(), 64, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t pixel = first; pixel < last; ++pixel) {
+      const std::span<float> to(out.floats.data() + pixel * channels, static_cast<std::size_t>(channels));
+      std::int64_t count = 0;
+      for_each_under(w, pixel, channels, input->floats.data(), [&](const float* from) {
+        ++count;
+        for (std::size_t c = 0; c < to.size(); ++c) to[c] += flush_denormal(from[c]);
+      });
+      if (with_padding) count = w.kernel_h * w.kernel_w;
+      // The engine multiplies by the inverse, a bfloat16.
+      const float inverse =
+          round_to_dst(1.0F / static_cast<float>(std::max<std::int64_t>(1, divisor.value_or(count))), Dst::kBf16);
+      for (float& value : to) value *= inverse;
+      round_to_dst(to, Dst::kBf16);
+      pack(to, channels, out.spec.dtype.value, Dst::kBf16);
     }
   });
   return std::vector{std::move(out)};

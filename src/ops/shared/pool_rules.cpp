@@ -165,6 +165,9 @@ void for_each_under(const Window& w, std::int64_t pixel, F&& visit) {
 Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK_ASSIGN(const PoolCall pool, pool_call(call));
   OPWRIGHT_CHECK(check_pool(pool));
+  OPWRIGHT_CHECK(call.flag("count_include_pad", true));
+  OPWRIGHT_CHECK_ASSIGN(const auto divisor, call.integer("divisor_override"));
+  OPWRIGHT_REQUIRE(!divisor || *divisor > 0, "divisor_override must be positive, got {}", divisor.value_or(0));
   OPWRIGHT_CHECK_ASSIGN(const bool indices, call.flag("return_indices", false));
   if (indices) return unsupported("return_indices", "positions of the largest values");
   if (call.passed("dram_slice_config")) return unsupported("dram_slice_config", "pooling in slices");

@@ -10,6 +10,7 @@ extern const Kernel kAbsKernel;
 extern const Kernel kAddKernel;
 extern const Kernel kAddInPlaceKernel;
 extern const Kernel kArgmaxKernel;
+extern const Kernel kAvgPool2dKernel;
 extern const Kernel kChunkedScaledDotProductAttentionKernel;
 extern const Kernel kClampKernel;
 extern const Kernel kCloneKernel;
@@ -109,6 +110,7 @@ std::span<const Kernel* const> all_kernels() {
       &kAddKernel,
       &kAddInPlaceKernel,
       &kArgmaxKernel,
+      &kAvgPool2dKernel,
       &kChunkedScaledDotProductAttentionKernel,
       &kClampKernel,
       &kCloneKernel,
