@@ -3,13 +3,16 @@
 #include <set>
 
 #include "cli/command.h"
+#include "cli/known_ops.h"
 #include "cli/output.h"
 #include "cli/query.h"
 
 namespace opwright::cli {
 namespace {
 
-constexpr std::array kFlags{kWhereFlag, kWaitFlag};
+constexpr std::array kFlags{
+    kWhereFlag, kWaitFlag,
+    Flag{"--known", "", "instead: the operators that can be run and judged; no store is needed"}};
 
 Result<std::vector<store::OperationRow>> selected_operations(store::Reader& reader, const select::Selector& selector) {
   std::map<std::string, store::OperationRow> rows;
@@ -35,6 +38,11 @@ Result<std::vector<store::OperationRow>> selected_operations(store::Reader& read
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  if (args.is_set("--known")) {
+    if (args.is_set("--where"))
+      return fail(ErrorCode::kUsage, "--known lists operators, not configurations: no --where");
+    return list_known_ops(env);
+  }
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   std::vector<store::OperationRow> rows;
@@ -81,7 +89,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 
 const Command kOps{"ops",
                    "List the operations of the store with their numbers of configurations and calls.",
-                   "  opwright ops\n  opwright ops --where 'model~llama and dtype=bfloat8_b'",
+                   "  opwright ops\n  opwright ops --where 'model~llama and dtype=bfloat8_b'\n  opwright ops --known",
                    "",
                    0,
                    0,

@@ -46,6 +46,9 @@ struct DeviceResult {
 struct DeviceCall {
   const BoundCall& call;
   std::span<const OutputSpec> outputs;
+  // For each output the rows that will be looked at, ascending; empty: all. A device may leave other rows as they are
+  // where that saves hours, and need not.
+  std::span<const std::vector<std::int64_t>> rows = {};
 };
 
 class Device {

@@ -1,5 +1,6 @@
 #include "exec/case_data.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/quantize.h"
@@ -22,15 +23,25 @@ double draw(Random& random, Distribution distribution) {
   return 0.0;
 }
 
+// Large tensors repeat a block of this many values: drawing hundreds of millions of them takes longer than the call.
+// The length is prime, so that no row, tile, page or shard lies at a multiple of it and one taken for another is
+// noticed.
+constexpr std::size_t kPeriod = 1048573;
+
+template <class T, class Draw>
+void fill_repeating(std::vector<T>& values, std::size_t count, const Draw& draw_one) {
+  values.resize(count);
+  for (std::size_t i = 0; i < std::min(count, kPeriod); ++i) values[i] = draw_one();
+  for (std::size_t done = kPeriod; done < count; done += kPeriod)
+    std::copy_n(values.begin(), std::min(kPeriod, count - done), values.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
 void fill_plain(HostTensor& tensor, Random& random, Distribution distribution) {
   const auto count = static_cast<std::size_t>(tensor.size());
-  if (tensor.integer()) {
-    tensor.ints.resize(count);
-    for (std::int64_t& value : tensor.ints) value = random.below(kPlainIntegers);
-    return;
-  }
-  tensor.floats.resize(count);
-  for (float& value : tensor.floats) value = static_cast<float>(draw(random, distribution));
+  if (tensor.integer())
+    fill_repeating(tensor.ints, count, [&] { return random.below(kPlainIntegers); });
+  else
+    fill_repeating(tensor.floats, count, [&] { return static_cast<float>(draw(random, distribution)); });
 }
 
 }  // namespace

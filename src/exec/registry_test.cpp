@@ -7,6 +7,9 @@
 #include <string>
 
 #include "device/sim/kernel.h"
+#include "exec/case_line.h"
+#include "exec/example_cases.h"
+#include "exec/run_case.h"
 #include "ops/all_ops.h"
 
 namespace opwright {
@@ -58,6 +61,24 @@ TEST(Registry, EveryOperatorIsComplete) {
     EXPECT_NE(op->budget, nullptr) << op->name;
     EXPECT_NE(sim::find_kernel(op->name), nullptr) << op->name;
   }
+}
+
+// Every operator that computes has an example, and all of them pass on the simulated device.
+TEST(Registry, EveryOperatorHasAnExampleThatPasses) {
+  std::set<std::string_view> shown;
+  auto device = open_device("sim:n150");
+  ASSERT_TRUE(device.has_value());
+  for (const std::string_view line : example_cases()) {
+    const auto config = parse_case(line);
+    ASSERT_TRUE(config.has_value()) << line << ": " << config.error().message;
+    const OpSpec* op = find_op(config->op);
+    ASSERT_NE(op, nullptr) << line;
+    shown.insert(op->name);
+    const CaseResult result = run_case(*config, **device, {});
+    EXPECT_EQ(result.outcome, Outcome::kPassed) << line << ": " << result.reason;
+  }
+  for (const OpSpec* op : all_ops())
+    if (!op->ccl) EXPECT_TRUE(shown.contains(op->name)) << op->name << ": a line in src/exec/data/example_cases.txt";
 }
 
 }  // namespace

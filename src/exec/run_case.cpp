@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "compare/sample_rows.h"
 
@@ -23,7 +24,7 @@ double since(std::chrono::steady_clock::time_point start) {
 
 // The worst of all outputs is the case's outcome.
 void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, std::span<const HostTensor> actual,
-                   const RunOptions& options, CaseResult& result) {
+                   std::span<const Rows> picked, const RunOptions& options, CaseResult& result) {
   if (plan.op->reference == nullptr) {
     refused(result, {Refusal::Kind::kUnsupported, "", fmt::format("{} has no reference", plan.op->name)});
     return;
@@ -35,7 +36,7 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
   }
   result.outcome = Outcome::kPassed;
   for (std::size_t o = 0; o < actual.size(); ++o) {
-    const Rows rows = pick_rows(plan.outputs[o].spec.shape, options);
+    const Rows& rows = picked[o];
     const auto exact = plan.op->reference({plan.call, inputs, plan.outputs, o, rows});
     if (!exact) {
       refused(result, exact.error());
@@ -86,28 +87,50 @@ CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& op
     return result;
   }
   const std::vector<HostTensor> inputs = make_inputs(*plan->op, plan->call, options.recipe);
+  std::vector<Rows> rows;
+  std::vector<std::vector<std::int64_t>> looked_at;
+  for (std::size_t o = 0; o < plan->outputs.size(); ++o)
+    looked_at.push_back(rows.emplace_back(pick_rows(*plan, inputs, o, options)).picked);
   const auto start = std::chrono::steady_clock::now();
-  const auto ran = device.run(call, inputs);
+  const auto ran = device.run({plan->call, plan->outputs, looked_at}, inputs);
   result.seconds = since(start);
   if (!ran) {
     refused(result, ran.error());
     return result;
   }
   const auto judging = std::chrono::steady_clock::now();
-  judge_outputs(*plan, inputs, ran->outputs, options, result);
+  judge_outputs(*plan, inputs, ran->outputs, rows, options, result);
   result.reference_seconds = since(judging);
   return result;
 }
 
-Rows pick_rows(const Shape& shape, const RunOptions& options) {
+Rows pick_rows(const PlannedCall& plan, std::span<const HostTensor> inputs, std::size_t output,
+               const RunOptions& options) {
+  const Shape& shape = plan.outputs[output].spec.shape;
   Rows rows;
   rows.length = std::max<std::int64_t>(1, row_length(shape));
   rows.total = volume(shape) / rows.length;
-  rows.picked = sample_rows({.rows = rows.total,
-                             .row_length = rows.length,
-                             .rows_per_plane = shape.size() > 1 ? shape[shape.size() - 2] : 0,
-                             .elements = options.most_elements,
-                             .seed = options.recipe.seed});
+  SamplePlan sample{.rows = rows.total,
+                    .row_length = rows.length,
+                    .rows_per_plane = shape.size() > 1 ? shape[shape.size() - 2] : 0,
+                    .elements = options.most_elements,
+                    .seed = options.recipe.seed};
+  if (const double work = plan.op->work == nullptr ? 0.0 : plan.op->work(plan.call); work > 0) {
+    const auto most_rows = std::max<std::int64_t>(16, static_cast<std::int64_t>(options.most_work / work));
+    sample.elements = std::min(sample.elements, most_rows * rows.length);
+  }
+  rows.picked = sample_rows(sample);
+  if (rows.picked.empty() || plan.op->written == nullptr) return rows;
+  std::vector<std::int64_t> written = plan.op->written({plan.call, inputs, plan.outputs, output, rows});
+  sample.rows = static_cast<std::int64_t>(written.size());
+  sample.rows_per_plane = 0;
+  const std::vector<std::int64_t> places = sample_rows(sample);
+  std::vector<std::int64_t> looked_at;
+  for (const std::int64_t place : places) looked_at.push_back(written[static_cast<std::size_t>(place)]);
+  if (places.empty()) looked_at = std::move(written);
+  std::vector<std::int64_t> all;
+  std::ranges::set_union(rows.picked, looked_at, std::back_inserter(all));
+  rows.picked = std::move(all);
   return rows;
 }
 

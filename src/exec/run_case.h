@@ -17,6 +17,7 @@ namespace opwright {
 struct RunOptions {
   DataRecipe recipe;
   std::int64_t most_elements = std::int64_t{1} << 22;  // outputs beyond are judged by a sample of rows
+  double most_work = 4e9;                              // … and so are those whose rows take more multiply-adds in all
   bool compute = true;                                 // false: plan and admit only
   std::optional<double> pcc;                           // threshold instead of the operator's own
 };
@@ -35,7 +36,9 @@ struct CaseResult {
 
 CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& options);
 
-// All rows of an output, or a seeded sample when it is large.
-Rows pick_rows(const Shape& shape, const RunOptions& options);
+// All rows of an output, or a seeded sample when it is large; of a tensor that is changed in place, what was written
+// and a sample of the rest.
+Rows pick_rows(const PlannedCall& plan, std::span<const HostTensor> inputs, std::size_t output,
+               const RunOptions& options);
 
 }  // namespace opwright

@@ -78,6 +78,9 @@ struct OpSpec {
   // Of an operator that changes a part of a tensor in place: the rows of the output that this call writes, ascending.
   // They are what a sample shall look at first; all others must stay as they are. Null: every row is written.
   std::vector<std::int64_t> (*written)(const ReferenceJob& job) = nullptr;
+  // Multiply-adds that a row of the output takes, where that is more than its elements tell: rows of an attention over
+  // 100,000 keys are sampled more thinly. May be null.
+  double (*work)(const BoundCall& call) = nullptr;
 };
 
 }  // namespace opwright

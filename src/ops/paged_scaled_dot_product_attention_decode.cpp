@@ -30,7 +30,8 @@ const OpSpec& paged_scaled_dot_product_attention_decode_op() {
                            .infer = infer_decode,
                            .reference = decode_exact,
                            .budget = budget,
-                           .fill = fill_decode};
+                           .fill = fill_decode,
+                           .work = attention_work};
   return spec;
 }
 

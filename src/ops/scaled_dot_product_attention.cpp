@@ -85,7 +85,8 @@ const OpSpec& scaled_dot_product_attention_op() {
                            .infer = infer,
                            .reference = reference,
                            .budget = budget,
-                           .fill = fill};
+                           .fill = fill,
+                           .work = attention_work};
   return spec;
 }
 

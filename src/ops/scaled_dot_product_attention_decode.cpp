@@ -28,7 +28,8 @@ const OpSpec& scaled_dot_product_attention_decode_op() {
                            .infer = infer_decode,
                            .reference = decode_exact,
                            .budget = budget,
-                           .fill = fill_decode};
+                           .fill = fill_decode,
+                           .work = attention_work};
   return spec;
 }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 // Rows of a block of queries. The kernels take those of the program config, which changes no value.
 constexpr std::int64_t kQueryRows = 128;
+constexpr std::int64_t kSampledRows = 32;  // where only some rows are looked at
 
 struct Operands {
   Flash flash;
@@ -144,12 +145,19 @@ Checked<std::vector<HostTensor>> prefill(const KernelJob& job, std::int64_t star
   HostTensor out{job.outputs[0].spec, {}, {}};
   out.floats.resize(static_cast<std::size_t>(out.size()));
   const std::int64_t blocks = (q[2] + kQueryRows - 1) / kQueryRows;
+  const bool sampled = !job.rows.empty() && !job.rows[0].empty();
   // The last queries see most keys: they go first.
   parallel_for(0, q[0] * q[1] * blocks, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t at = (blocks - 1 - i / (q[0] * q[1])) * kQueryRows;
       const std::int64_t head = i % (q[0] * q[1]);
-      run_block(op, {head / q[1], head % q[1], at, std::min(kQueryRows, q[2] - at)}, start, chunk, out.floats.data());
+      const std::int64_t end = std::min(at + kQueryRows, q[2]);
+      const std::int64_t step = sampled ? kSampledRows : kQueryRows;
+      for (std::int64_t row = at; row < end; row += step) {
+        const std::int64_t count = std::min(step, end - row);
+        if (job.wanted(0, head * q[2] + row, count))
+          run_block(op, {head / q[1], head % q[1], row, count}, start, chunk, out.floats.data());
+      }
     }
   });
   return std::vector{packed(std::move(out))};

@@ -20,7 +20,10 @@ struct KernelJob {
   std::span<const HostTensor> inputs;  // one for each of call.tensors
   std::span<const OutputSpec> outputs;
   const Board& board;
+  std::span<const std::vector<std::int64_t>> rows = {};  // of each output, as in DeviceCall
 
+  // Whether anybody looks at rows first to first + count - 1 of that output.
+  bool wanted(std::size_t output, std::int64_t first, std::int64_t count) const;
   const HostTensor* input(std::string_view param, std::size_t item = 0) const;  // null when not passed
 };
 

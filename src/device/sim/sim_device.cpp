@@ -25,7 +25,7 @@ Checked<DeviceResult> SimDevice::run(const DeviceCall& call, std::span<const Hos
   OPWRIGHT_CHECK_ASSIGN(const MemoryReport memory, admit(call));
   if (inputs.size() != call.call.tensors.size())
     return refuse(fmt::format("{} tensors in the call, {} given", call.call.tensors.size(), inputs.size()));
-  const KernelJob job{call.call, inputs, call.outputs, can_.board};
+  const KernelJob job{call.call, inputs, call.outputs, can_.board, call.rows};
   try {
     OPWRIGHT_CHECK_ASSIGN(std::vector<HostTensor> outputs, find_kernel(call.call.op)->run(job));
     return DeviceResult{std::move(outputs), memory};

@@ -158,4 +158,12 @@ void fill_mask(HostTensor& tensor, Random& random) {
   }
 }
 
+double attention_work(const BoundCall& call) {
+  const TensorSpec* keys = call.tensor("input_tensor_k");
+  if (keys == nullptr || keys->shape.size() != 4) return 0.0;
+  const TensorSpec* pages = call.tensor("page_table_tensor");
+  const std::int64_t blocks = pages != nullptr && !pages->shape.empty() ? pages->shape.back() : 1;
+  return 2.0 * static_cast<double>(keys->shape[2] * blocks) * static_cast<double>(keys->shape[3]);
+}
+
 }  // namespace opwright

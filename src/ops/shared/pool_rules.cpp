@@ -132,6 +132,8 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const PoolCall& pool,
                      "MemoryConfig must have Shard Spec specified for sharded memory layout");
     OPWRIGHT_REQUIRE(input.shard->orientation.value != Orientation::kColMajor,
                      "Only row major orientation is supported.");
+    OPWRIGHT_REQUIRE(input.buffer.value != BufferType::kDram,
+                     "Only L1 buffers can have an associated circular buffer!");
     const Spread same{input.layout.value, input.shard->grid, Orientation::kRowMajor};
     out = pool_memory(same, pixels, pool.channels, tile_height);
   } else if (pool.scheme) {

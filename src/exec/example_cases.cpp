@@ -1,0 +1,26 @@
+#include "exec/example_cases.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace opwright {
+namespace embedded {
+extern const std::string_view kExampleCasesTxt;
+}
+
+std::span<const std::string_view> example_cases() {
+  static const std::vector<std::string_view> lines = [] {
+    std::vector<std::string_view> out;
+    const std::string_view text = embedded::kExampleCasesTxt;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      const std::string_view line = text.substr(at, end - at);
+      if (!line.empty() && !line.starts_with('#')) out.push_back(line);
+      at = end + 1;
+    }
+    return out;
+  }();
+  return lines;
+}
+
+}  // namespace opwright

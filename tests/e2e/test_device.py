@@ -1,0 +1,255 @@
+"""Devices, single cases and recorded ground truth: `run`, `device`, `ops --known`."""
+
+import json
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+import support
+from traces import answer
+
+ORACLE = support.FIXTURES / "oracle"
+TENSOR = "tensor([1,1,64,96] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED))"
+
+
+def shares(report: dict) -> tuple[float, float]:
+    """Shares of equal outcomes and of equal output specs."""
+
+    def share(part: dict) -> float:
+        return part["agree"] / max(1, part["agree"] + part["disagree"])
+
+    return share(report["outcome"]), share(report["specs"])
+
+
+def conform(opwright, *arguments: object) -> dict:
+    result = opwright("--format", "json", "device", "conform", *arguments)
+    assert result.returncode in (0, 1), result.stderr
+    return json.loads(result.stdout)
+
+
+def test_our_models_get_the_librarys_answers(opwright) -> None:
+    report = conform(opwright, "--oracle", ORACLE / "models_n150.jsonl.zst")
+    assert report["cases"] == 181 and not report["skipped"]
+    outcome, specs = shares(report)
+    assert outcome >= 0.99 and specs >= 0.98, report["disagreements"][:5]
+
+
+def test_mutated_calls_get_the_librarys_answers(opwright) -> None:
+    report = conform(opwright, "--oracle", ORACLE / "mutations_n150.jsonl.zst")
+    outcome, specs = shares(report)
+    assert outcome >= 0.93 and specs >= 0.96, report["disagreements"][:5]
+    for one in report["disagreements"]:
+        assert one["repeat"].startswith("opwright run --case "), one
+
+
+def test_a_disagreement_can_be_repeated(opwright, opwright_path) -> None:
+    """The repeat line of a case that the library accepts and we refuse shows that refusal."""
+    report = conform(opwright, "--oracle", ORACLE / "mutations_n150.jsonl.zst")
+    refused = [one for one in report["disagreements"] if "refused here" in one["text"]]
+    if not refused:
+        pytest.skip("everything agrees")
+    env = support.command_env(opwright.folder, PATH=opwright_path)
+    result = support.run_shell(refused[0]["repeat"] + " || true", opwright.folder, env)
+    assert refused[0]["text"].split("): ", 1)[1][:60] in result.stdout
+
+
+def test_conform_json_has_the_promised_names(opwright) -> None:
+    report = conform(opwright, "--oracle", ORACLE / "models_n150.jsonl.zst", "--op", "ttnn.silu")
+    assert {"cases", "skipped", "outcome", "specs", "values", "per_op"} <= set(report)
+    assert set(report["values"]) == {"exact", "within", "beyond"}
+    assert report["per_op"][0]["operation"] == "ttnn.silu"
+
+
+def bf16(values: list[float]) -> bytes:
+    return b"".join(struct.pack("<f", value)[2:] for value in values)
+
+
+def numeric_oracle(folder: Path, wrong: bool) -> Path:
+    """Two cases whose results need no device to be known."""
+    values = [((i * 37) % 256 - 128) / 16 for i in range(32 * 64)]
+    relu = [max(value, 0.0) for value in values]
+    if wrong:
+        relu[5] += 4.0
+    data = bf16(values) + bf16(relu)
+    size = len(values) * 2
+    whole = {"shape": [1, 1, 32, 64], "stored": "bf16", "offset": 0, "bytes": size}
+    given = {**whole, "device_dtype": "BFLOAT16"}
+    cases = [
+        {"name": "relu", "op": "ttnn.relu", "kwargs": {}, "inputs": [given], "outputs": [{**whole, "offset": size}]},
+        {"name": "move", "op": "ttnn.reshape", "kwargs": {}, "inputs": [given], "outputs": [{**whole, "shape": [1, 2, 16, 64]}]},
+    ]
+    (folder / "numbers.json").write_text(json.dumps(cases))
+    (folder / "numbers.bin").write_bytes(data)
+    return folder / "numbers.json"
+
+
+def test_numbers_are_compared_bit_for_bit(opwright, tmp_path) -> None:
+    report = conform(opwright, "--oracle", numeric_oracle(tmp_path, wrong=False))
+    assert report["values"] == {"exact": 2, "within": 0, "beyond": 0}
+    report = conform(opwright, "--oracle", numeric_oracle(tmp_path, wrong=True))
+    assert report["values"]["exact"] == 1 and len(report["disagreements"]) == report["values"]["beyond"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{\n", ["oracle.jsonl:1", "byte"]),
+        ('{"id": "x"}\n', ["oracle.jsonl:1", "call"]),
+        ('{"call": {"op": "ttnn.add", "args": [{"colour": 1}]}}\n', ["oracle.jsonl:1", "colour"]),
+        ('{"call": {"op": "ttnn.add", "args": [{"tensor": {}}]}}\n', ["oracle.jsonl:1", "shape"]),
+        ('{"call": {"op": "ttnn.add", "args": []}, "board": "n151"}\n', ["oracle.jsonl:1", "n151", "did you mean"]),
+    ],
+)
+def test_a_damaged_oracle_is_named(opwright, tmp_path, text, words) -> None:
+    (tmp_path / "oracle.jsonl").write_text(text)
+    result = opwright("device", "conform", "--oracle", tmp_path / "oracle.jsonl")
+    assert result.returncode == 3
+    for word in words:
+        assert word in result.stderr
+
+
+def test_damaged_numbers_are_named(opwright, tmp_path) -> None:
+    index = numeric_oracle(tmp_path, wrong=False)
+    (tmp_path / "numbers.bin").write_bytes(b"short")
+    result = opwright("device", "conform", "--oracle", index)
+    assert result.returncode == 3 and "beyond the end" in result.stderr
+    (tmp_path / "numbers.bin").unlink()
+    result = opwright("device", "conform", "--oracle", index)
+    assert result.returncode == 3 and "numbers.bin" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["run"], 2, ["--case"]),
+        (["run", "--case", "ttnn.relu"], 2, ["OP(name=value"]),
+        (["run", "--case", "ttnn.relu(x=[1)"], 2, ["character"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--device", "sim:n15"], 3, ["n15", "n150"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--device", "gpu"], 3, ["gpu", "sim:"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--data", "odd"], 2, ["odd", "normal"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--pcc", "2"], 2, ["--pcc"]),
+        (["device", "conform"], 2, ["--oracle"]),
+        (["device", "shine"], 2, ["shine", "conform"]),
+        (["ops", "--known", "--where", "op=ttnn.add"], 2, ["--known"]),
+    ],
+)
+def test_wrong_usage_is_explained(opwright, arguments, status, words) -> None:
+    result = opwright(*arguments)
+    assert result.returncode == status, result.stdout + result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome", "argument"),
+    [
+        (f"ttnn.relu({TENSOR})", "passed", ""),
+        (f"ttnn.rleu({TENSOR})", "unsupported", ""),
+        (f"ttnn.relu({TENSOR}, colour=1)", "unsupported", "colour"),
+        ("ttnn.relu(tensor([32,32] BFLOAT8_B ROW_MAJOR DEVICE memory(DRAM INTERLEAVED)))", "refused", ""),
+        ("ttnn.relu(tensor([65536,65536] FLOAT32 TILE DEVICE memory(DRAM INTERLEAVED)))", "out_of_memory", ""),
+        ('ttnn::concat(arg0=opaque(unsupported,"vector"), arg1=1)', "lost", "tensors"),
+        ("ttnn.relu(tensor([0,32] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)))", None, None),
+        ("ttnn.relu(tensor([-1,32] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)))", "refused", None),
+        ("ttnn.matmul(tensor([9223372036854775807,9223372036854775807] BFLOAT16 TILE DEVICE), 3)", None, None),
+    ],
+)
+def test_every_end_is_named(opwright, line, outcome, argument) -> None:
+    result = opwright("--format", "json", "run", "--case", line)
+    assert result.returncode in (0, 1), result.stderr
+    found = json.loads(result.stdout)
+    assert outcome is None or found["outcome"] == outcome, found
+    assert argument is None or found["argument"] == argument, found
+    assert found["repeat"].startswith("opwright run --case")
+
+
+def test_a_device_without_numerics_never_passes(opwright) -> None:
+    found = json.loads(opwright("--format", "json", "run", "--device", "null", "--case", f"ttnn.relu({TENSOR})").stdout)
+    assert found["outcome"] == "accepted" and found["numerics"] == "none"
+    assert "verdict" not in found["outputs"][0]
+
+
+def test_a_board_of_ones_own(opwright, tmp_path) -> None:
+    (tmp_path / "tiny.json").write_text('{"name": "tiny", "like": "n150", "grid": [2, 2], "l1_bank": 100000}')
+    sharded = "tensor([1,1,256,32] BFLOAT16 TILE DEVICE memory(L1 HEIGHT_SHARDED shard [32,32] on (0,0)-(7,0) ROW_MAJOR))"
+    result = opwright("run", "--device", f"sim:{tmp_path}/tiny.json", "--case", f"ttnn.relu({sharded})")
+    assert result.returncode == 1 and "has no L1 bank on this device, which has 4 of them" in result.stdout
+    (tmp_path / "tiny.json").write_text('{"name": "tiny", "like": "n150", "colour": 1}')
+    result = opwright("run", "--device", f"sim:{tmp_path}/tiny.json", "--case", f"ttnn.relu({TENSOR})")
+    assert result.returncode == 3 and "colour" in result.stderr
+
+
+def test_known_operators(opwright) -> None:
+    rows = json.loads(opwright("--format", "json", "ops", "--known").stdout)
+    by_name = {row["operation"]: row for row in rows}
+    assert len(rows) >= 90
+    assert by_name["ttnn.matmul"]["budget"] == "contraction" and by_name["ttnn.matmul"]["kernel"] == "sim"
+    assert by_name["ttnn.reshape"]["budget"] == "exact"
+    assert by_name["ttnn.experimental.all_gather_async"]["kernel"] == "needs a mesh"
+    assert all(row["example"] for row in rows if not row["ccl"])
+
+
+def test_our_models_run_and_pass(opwright) -> None:
+    """Every configuration of the example models that our list of test subjects keeps gets a verdict, and none fails."""
+    answer(opwright("import", *sorted((support.FIXTURES / "native").glob("*.zst")), "--format", "json"))
+    rows = {row["operation"]: row for row in json.loads(opwright("--format", "json", "device", "cover").stdout)}
+    total = rows["all"]
+    assert total["failed"] == 0 and total["refused"] <= 4, rows
+    assert total["verdict"] >= 0.9 * total["configurations"], total
+
+
+def test_the_real_validation_oracle(opwright, real_data) -> None:
+    folder = real_data / "oracle" / "validation"
+    report = conform(opwright, "--oracle", folder / "step1_traces.jsonl")
+    assert shares(report) == (1.0, 1.0), report["disagreements"][:5]
+    report = conform(opwright, "--oracle", folder / "step2_n150.jsonl", folder / "step2_p150.jsonl")
+    outcome, specs = shares(report)
+    assert outcome >= 0.99 and specs >= 0.99
+
+
+def test_the_real_numeric_oracle(opwright, real_data) -> None:
+    folder = real_data / "oracle" / "numerics"
+    report = conform(opwright, "--oracle", *sorted(folder.glob("*.json")))
+    assert report["values"]["beyond"] == 0, report["disagreements"]
+    assert report["values"]["exact"] >= 160
+
+
+@pytest.mark.slow
+def test_the_real_accuracy_oracle(opwright, real_data) -> None:
+    report = conform(opwright, "--oracle", real_data / "oracle" / "accuracy" / "traced.jsonl")
+    values = report["values"]
+    assert values["exact"] + values["within"] >= 0.95 * sum(values.values()), report["disagreements"]
+
+
+def test_no_real_configuration_is_refused(opwright, real_data) -> None:
+    masters = [*(real_data / "ttnn" / "era1").glob("*12-31*"), *(real_data / "ttnn" / "era2").glob("ttnn_operations*")]
+    answer(opwright("import", *sorted(masters), "--format", "json"))
+    rows = json.loads(opwright("--format", "json", "device", "cover", "--no-run").stdout)
+    total = next(row for row in rows if row["operation"] == "all")
+    assert total["refused"] == 0 and total["out_of_memory"] == 0
+    assert total["accepted"] >= 0.94 * total["configurations"]
+
+
+def test_anyone_can_make_an_oracle(opwright, opwright_program, ttnn_python, tmp_path) -> None:
+    calls = [
+        {"op": "ttnn.relu", "args": [{"tensor": spec("TILE")}], "kwargs": {}},
+        {"op": "ttnn.add", "args": [{"tensor": spec("TILE")}, {"tensor": {**spec("TILE"), "shape": [1, 1, 33, 96]}}], "kwargs": {}},
+        {"op": "ttnn.tilize", "args": [{"tensor": spec("ROW_MAJOR")}], "kwargs": {"dtype": {"dtype": "BFLOAT8_B"}}},
+    ]
+    (tmp_path / "calls.jsonl").write_text("".join(json.dumps({"call": call}) + "\n" for call in calls))
+    env = {**os.environ, "PYTHONPATH": str(support.REPO / "python")}
+    made = subprocess.run(
+        [opwright_program, "mock", "--board", "n150", "--", ttnn_python, "-m", "opwright.oracle", "run", "calls.jsonl", "-o", "oracle.jsonl"],
+        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=support.COMMAND_TIMEOUT_S,
+    )
+    assert made.returncode == 0, made.stderr
+    assert [json.loads(line)["outcome"] for line in (tmp_path / "oracle.jsonl").open()] == ["ok", "error", "ok"]
+    report = conform(opwright, "--oracle", tmp_path / "oracle.jsonl")
+    assert shares(report) == (1.0, 1.0), report["disagreements"]
+
+
+def spec(layout: str) -> dict:
+    memory = {"layout": "INTERLEAVED", "buffer": "DRAM"}
+    return {"shape": [1, 1, 64, 96], "dtype": "BFLOAT16", "layout": layout, "storage": "DEVICE", "memory": memory}
