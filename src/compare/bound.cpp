@@ -13,6 +13,11 @@ namespace {
 
 constexpr double kSmallestNormal = 0x1p-126;
 constexpr std::size_t kGroup = 16;
+// Ties that the accumulator rounds away from zero let a sum grow by this many roundoffs each time it takes in
+// `kMergedTerms` terms, whatever the fidelity: 6 % over 4096 terms of a bfloat16 destination. A block that goes to an
+// outer accumulator counts twice there.
+constexpr double kGrowth = 0.07;
+constexpr double kMergedTerms = 16;
 
 // The power of two at or below a positive normal number.
 [[gnu::always_inline]] inline double power_below(double value) {
@@ -153,13 +158,16 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
   const double q = 2.5 / terms;  // of magnitude^2
   const double dropped = relative_ * relative_;
   worst_case_ = worst_growth(roundoff, inner + outer) + relative_;
-  from_exact_ = rounding * (inner / blocks + outer) / 3 + 0.36 * 0.36 * dropped;
-  from_magnitude_ = (rounding * (inner * (1 - 1 / blocks) / 3 + (inner + outer) / 6) + 0.21 * 0.21 * dropped) * q;
+  const double growth = kGrowth * roundoff * (block / kMergedTerms + 2 * outer);
+  from_exact_ = rounding * (inner / blocks + outer) / 3 + 0.36 * 0.36 * dropped + growth * growth;
+  from_magnitude_ =
+      (rounding * (inner * (1 - 1 / blocks) / 3 + (inner + outer) / 6) + 0.21 * 0.21 * dropped + growth * growth / 3) *
+      q;
   const double n = static_cast<double>(std::max<std::int64_t>(elements, 1));
   deviations_ = std::max(8.0, 2 * (std::sqrt(2 * std::log(n)) + 1));
   const double drift = 0.22 * roundoff * std::sqrt(inner + outer);
   shrinking_ = 0.5 * relative_ + drift;
-  growing_ = 0.15 * relative_ + drift;
+  growing_ = 0.15 * relative_ + std::max(drift, 2.5 * growth);
 }
 
 void BoundModel::fill_units(Chunk& chunk) const {

@@ -7,6 +7,7 @@
 // normal data). A rounding of a value v has the mean square 0.18 u^2 v^2 (averaged over a binade), so that
 //   variance = 0.18 u^2 R (y^2/3 + q/6)                accumulator
 //            + (0.36 relative y)^2 + 0.21^2 relative^2 q   bits that the engine drops of operands: a bias and a noise
+//            + g^2 (y^2 + q/3)                         ties away from zero: g = 0.07 u (terms / 16) in all
 //            + (ulps x ulp)^2 / 12                     output format
 // Where partial sums of a block go to an outer accumulator (B blocks), each block is such a walk to its own part of y,
 // and the outer one rounds B times more.

@@ -238,6 +238,15 @@ double Measure::coherence() const {
 
 Measure::Leaning Measure::most_leaning_column(double scale_allowance) const {
   Leaning most;
+  // The adder rounds halves of a group's sum upwards, whatever its sign: all columns lean a little, and alike.
+  constexpr double kCommon = 0.3;
+  double z = 0.0;
+  double all = 0.0;
+  for (std::size_t j = 0; j < column_z_.size(); ++j) {
+    z += column_z_[j];
+    all += column_weight_[j];
+  }
+  const double common = all > 0.0 ? std::clamp(z / all, -kCommon, kCommon) : 0.0;
   for (std::size_t j = 0; j < column_z_.size(); ++j) {
     const double rows = column_rows_[j];
     const double weight = column_weight_[j];
@@ -246,7 +255,7 @@ Measure::Leaning Measure::most_leaning_column(double scale_allowance) const {
     // Errors of a column that share their partial sums are one draw, not many.
     const double deviation = std::sqrt(weight * (1 + coherent * rows));
     const double explained = scale_allowance * std::abs(column_e_[j]);
-    const double leaning = (std::abs(column_z_[j]) - explained) / deviation;
+    const double leaning = (std::abs(column_z_[j] - common * weight) - explained) / deviation;
     if (leaning > most.deviations) most = {static_cast<std::int64_t>(j), leaning};
   }
   return most;
