@@ -50,6 +50,7 @@ const OpSpec& conv2d_op() {
       .reference = conv_reference,
       .budget = budget,
       .fill = fill_conv,
+      .work = conv_work,
   };
   return spec;
 }

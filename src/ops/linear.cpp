@@ -29,6 +29,7 @@ const OpSpec& linear_op() {
       .infer = infer_matmul,
       .reference = matmul_reference,
       .budget = budget,
+      .work = matmul_work,
   };
   return spec;
 }

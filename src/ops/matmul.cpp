@@ -28,6 +28,7 @@ const OpSpec& matmul_op() {
       .infer = infer_matmul,
       .reference = matmul_reference,
       .budget = budget,
+      .work = matmul_work,
   };
   return spec;
 }

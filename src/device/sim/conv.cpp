@@ -116,8 +116,14 @@ Checked<std::vector<HostTensor>> run_conv(const KernelJob& job) {
   const InnerOrder order = weights.in == 1 && weights.groups > 1
                                ? one_by_one(w)
                                : inner_order(conv, weights.in, out.spec.dtype.value, job.board);
+  // Pixels are rows of the output, and each is computed from its own patch alone.
+  const std::vector<std::int64_t> picked = job.rows.empty() ? std::vector<std::int64_t>() : job.rows[0];
+  const std::int64_t computed = picked.empty() ? pixels : static_cast<std::int64_t>(picked.size());
+  const auto pixel = [&](std::int64_t i) { return picked.empty() ? i : picked[static_cast<std::size_t>(i)]; };
   // Patches of so many pixels at a time that they stay small.
-  const std::int64_t rows = std::clamp<std::int64_t>((std::int64_t{1} << 24) / order.depth, 32, pixels);
+  const std::int64_t rows =
+      std::clamp<std::int64_t>((std::int64_t{1} << 24) / order.depth, 32, std::max<std::int64_t>(32, computed));
+  std::vector<float> sums(picked.empty() ? 0 : static_cast<std::size_t>(rows * weights.out));
   std::vector<float> patches(static_cast<std::size_t>(rows * order.depth));
   std::vector<float> matrix(static_cast<std::size_t>(order.depth * weights.out));
   for (std::int64_t group = 0; group < weights.groups; ++group) {
@@ -126,11 +132,11 @@ Checked<std::vector<HostTensor>> run_conv(const KernelJob& job) {
       for (std::int64_t c = 0; c < weights.in; ++c)
         std::copy_n(weights.matrix.data() + weights.row(group, tap, c, taps), weights.out,
                     matrix.data() + inner_index(order, w, tap, c) * weights.out);
-    for (std::int64_t first = 0; first < pixels; first += rows) {
-      const std::int64_t count = std::min(rows, pixels - first);
+    for (std::int64_t first = 0; first < computed; first += rows) {
+      const std::int64_t count = std::min(rows, computed - first);
       parallel_for(0, count, 16, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i)
-          patch(conv, order, input->floats.data(), first + i, group * weights.in, weights.in,
+          patch(conv, order, input->floats.data(), pixel(first + i), group * weights.in, weights.in,
                 patches.data() + i * order.depth);
       });
       gemm({.m = count,
@@ -140,8 +146,8 @@ Checked<std::vector<HostTensor>> run_conv(const KernelJob& job) {
             .lda = order.depth,
             .b = matrix.data(),
             .ldb = weights.out,
-            .c = out.floats.data() + first * conv.out_channels + group * weights.out,
-            .ldc = conv.out_channels,
+            .c = picked.empty() ? out.floats.data() + first * conv.out_channels + group * weights.out : sums.data(),
+            .ldc = picked.empty() ? conv.out_channels : weights.out,
             .config = config,
             .a_dtype = input->spec.dtype.value,
             .b_dtype = conv.weight_dtype,
@@ -149,6 +155,9 @@ Checked<std::vector<HostTensor>> run_conv(const KernelJob& job) {
             .in0_block_w = order.block,
             .bias = weights.bias.empty() ? nullptr : weights.bias.data() + group * weights.out,
             .bias_dtype = conv.weight_dtype});
+      for (std::int64_t i = 0; !picked.empty() && i < count; ++i)
+        std::copy_n(sums.data() + i * weights.out, weights.out,
+                    out.floats.data() + pixel(first + i) * conv.out_channels + group * weights.out);
     }
   }
   finish_rows(out.floats, conv.out_channels, functions, dst_of(config.fp32_acc), out.spec.dtype.value);

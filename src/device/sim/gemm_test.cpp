@@ -90,6 +90,24 @@ INSTANTIATE_TEST_SUITE_P(All, GemmKernels,
                                                               Fidelity::kHiFi4),
                                             ::testing::Bool(), ::testing::Values(0.0, 4.0)));
 
+// Whole strips of zeros on both sides, as in depthwise convolutions and padded images.
+TEST(Gemm, ZerosTimesZerosAreZero) {
+  for (const bool fp32 : {false, true}) {
+    Problem problem(16, 64, 96);
+    problem.job.config.fp32_acc = fp32;
+    problem.job.in0_block_w = 3;
+    for (std::int64_t row = 0; row < 8; ++row) std::fill_n(problem.a.begin() + row * 96, 96, 0.0F);
+    for (std::int64_t k = 0; k < 96; ++k) std::fill_n(problem.b.begin() + k * 64, 32, 0.0F);
+    const std::vector<float> expected = problem.exact();
+    EXPECT_EQ(expected[0], 0.0F);
+    for (const engine::Kernel* kernel : {&engine::portable_kernel(), engine::avx2_kernel(), engine::avx512_kernel()}) {
+      if (kernel == nullptr) continue;
+      engine::gemm_with(problem.job, *kernel);
+      EXPECT_EQ(problem.c, expected) << kernel->columns << " columns";
+    }
+  }
+}
+
 TEST(Gemm, InfinityAndHugeValuesGoTheSlowWay) {
   Problem problem(9, 40, 64);
   problem.a[70] = INFINITY;

@@ -44,6 +44,40 @@ void add_apart(const HostTensor& bias, HostTensor& out, Dst dst) {
   });
 }
 
+struct Matrices {
+  const float* a;
+  const float* b;
+  float* c;
+};
+
+// Only these rows of the product: each follows from its own row on the left, whatever the others are.
+void multiply_rows(Gemm gemm_job, const Matrices& whole, std::span<const std::int64_t> rows, const MatmulOperands& o,
+                   std::int64_t m) {
+  const std::int64_t k = gemm_job.k;
+  const std::int64_t n = gemm_job.n;
+  std::vector<float> left;
+  std::vector<float> sums;
+  for (std::size_t first = 0; first < rows.size();) {
+    const std::int64_t batch = rows[first] / m;
+    std::size_t end = first;
+    while (end < rows.size() && (o.batch_b == 1 || rows[end] / m == batch)) ++end;
+    left.resize((end - first) * static_cast<std::size_t>(k));
+    sums.resize((end - first) * static_cast<std::size_t>(n));
+    for (std::size_t i = first; i < end; ++i) {
+      const std::int64_t row = o.batch_a == 1 ? rows[i] % m : rows[i];
+      std::copy_n(whole.a + row * k, k, left.data() + (i - first) * static_cast<std::size_t>(k));
+    }
+    gemm_job.m = static_cast<std::int64_t>(end - first);
+    gemm_job.a = left.data();
+    gemm_job.b = whole.b + (o.batch_b == 1 ? 0 : batch * k * n);
+    gemm_job.c = sums.data();
+    gemm(gemm_job);
+    for (std::size_t i = first; i < end; ++i)
+      std::copy_n(sums.data() + (i - first) * static_cast<std::size_t>(n), n, whole.c + rows[i] * n);
+    first = end;
+  }
+}
+
 }  // namespace
 
 void finish_rows(std::span<float> values, std::int64_t n, std::span<const FusedFunction> functions, Dst dst,
@@ -116,7 +150,10 @@ Checked<std::vector<HostTensor>> run_matmul(const KernelJob& job) {
     gemm_job.bias = bias->floats.data();
     gemm_job.bias_dtype = bias->spec.dtype.value;
   }
-  if (k > 0 && m > 0 && n > 0) {
+  if (k > 0 && m > 0 && n > 0 && !turn_a && !job.rows.empty() && !job.rows[0].empty() &&
+      job.rows[0].back() < batches * m) {
+    multiply_rows(gemm_job, {a->floats.data(), b->floats.data(), out.floats.data()}, job.rows[0], o, m);
+  } else if (k > 0 && m > 0 && n > 0) {
     for (std::int64_t batch = 0; batch < (tall ? 1 : batches); ++batch) {
       gemm_job.a = a->floats.data() + (o.batch_a == 1 ? 0 : batch * m * k);
       gemm_job.b = b->floats.data() + (o.batch_b == 1 ? 0 : batch * k * n);

@@ -125,4 +125,11 @@ bool fill_conv(const BoundCall& call, std::size_t slot, Random& random, HostTens
   return true;
 }
 
+double conv_work(const BoundCall& call) {
+  const auto conv = conv_call(call);
+  if (!conv) return 0.0;
+  return static_cast<double>(conv->window.kernel_h * conv->window.kernel_w * conv->weight_channels) *
+         static_cast<double>(conv->out_channels);
+}
+
 }  // namespace opwright

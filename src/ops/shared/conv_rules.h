@@ -14,4 +14,7 @@ Checked<Exact> conv_reference(const ReferenceJob& job);
 // Weights laid out by the library have zeros between groups.
 bool fill_conv(const BoundCall& call, std::size_t slot, Random& random, HostTensor& tensor);
 
+// Multiply-adds of a pixel.
+double conv_work(const BoundCall& call);
+
 }  // namespace opwright

@@ -321,4 +321,10 @@ ErrorBudget matmul_budget(const BoundCall& call) {
   return contraction_budget(c);
 }
 
+double matmul_work(const BoundCall& call) {
+  const auto operands = matmul_operands(call);
+  if (!operands) return 0.0;
+  return static_cast<double>(operands->a_shape.back()) * static_cast<double>(operands->b_shape.back());
+}
+
 }  // namespace opwright

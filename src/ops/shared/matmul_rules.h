@@ -30,6 +30,8 @@ struct Contraction {
 };
 ErrorBudget contraction_budget(const Contraction& contraction);
 ErrorBudget matmul_budget(const BoundCall& call);
+// Multiply-adds of a row of the product.
+double matmul_work(const BoundCall& call);
 
 // "TensorMemoryLayout::WIDTH_SHARDED", "BufferType::L1": as the library's messages have them.
 std::string layout_text(const MemoryConfig& memory);
