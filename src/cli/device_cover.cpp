@@ -33,6 +33,34 @@ struct OpCover {
   double seconds = 0;
 };
 
+std::int64_t count_of_outcome(const OpCover& op, Outcome outcome) {
+  const auto found = op.outcomes.find(outcome);
+  return found == op.outcomes.end() ? 0 : found->second;
+}
+
+std::int64_t verdicts_of(const OpCover& op) {
+  return count_of_outcome(op, Outcome::kPassed) + count_of_outcome(op, Outcome::kFailed) +
+         count_of_outcome(op, Outcome::kMistrusted);
+}
+
+// As it stands in docs/coverage.md: a row an operation, reasons of those without a verdict below.
+void print_markdown(const std::map<std::string, OpCover>& ops, const OpCover& total, CommandEnv& env) {
+  env.out << "| operation | configurations | verdict | passed | failed | mistrusted | lost | unsupported | assumed |\n"
+             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+  const auto row = [&](std::string_view name, const OpCover& op) {
+    env.out << fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, op.configurations, verdicts_of(op),
+                           count_of_outcome(op, Outcome::kPassed), count_of_outcome(op, Outcome::kFailed),
+                           count_of_outcome(op, Outcome::kMistrusted), count_of_outcome(op, Outcome::kLost),
+                           count_of_outcome(op, Outcome::kUnsupported), op.assumed);
+  };
+  for (const auto& [name, op] : ops) row(name, op);
+  row("**all**", total);
+  env.out << "\n| operation | configurations | without a verdict, or not passed, because |\n| --- | ---: | --- |\n";
+  for (const auto& [name, op] : ops)
+    for (const auto& [reason, count] : by_count(op.reasons))
+      env.out << fmt::format("| {} | {} | {} |\n", name, count, cut_text(reason, 160));
+}
+
 }  // namespace
 
 Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
@@ -87,12 +115,8 @@ Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
               {}};
   OpCover total;
   const auto add_row = [&](const std::string& name, const OpCover& op) {
-    const auto count = [&](Outcome outcome) {
-      const auto found = op.outcomes.find(outcome);
-      return found == op.outcomes.end() ? std::int64_t{0} : found->second;
-    };
-    const std::int64_t verdicts = count(Outcome::kPassed) + count(Outcome::kFailed) + count(Outcome::kMistrusted);
-    table.rows.push_back({name, op.configurations, verdicts, count(Outcome::kPassed), count(Outcome::kFailed),
+    const auto count = [&](Outcome outcome) { return count_of_outcome(op, outcome); };
+    table.rows.push_back({name, op.configurations, verdicts_of(op), count(Outcome::kPassed), count(Outcome::kFailed),
                           count(Outcome::kMistrusted), count(Outcome::kAccepted), count(Outcome::kRefused),
                           count(Outcome::kOutOfMemory), count(Outcome::kUnsupported), count(Outcome::kLost), op.assumed,
                           Cell(fmt::format("{:.1f}", op.seconds), fmt::format("{:.3f}", op.seconds))});
@@ -105,6 +129,10 @@ Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
     for (const auto& [outcome, n] : op.outcomes) total.outcomes[outcome] += n;
   }
   add_row("all", total);
+  if (args.is_set("--markdown")) {
+    print_markdown(ops, total, env);
+    return kExitOk;
+  }
   print(table, env);
   if (env.format != OutputFormat::kTable) return kExitOk;
   std::size_t shown = 0;

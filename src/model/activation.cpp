@@ -123,6 +123,15 @@ Checked<std::vector<Activation>> activations_of(const Value& value, std::string_
   }
   if (value.as_opaque() != nullptr)
     return lost(std::string(argument), fmt::format("the trace does not say which function {} is", argument));
+  // The library prints the function of a program config as its number, which means another one in every version.
+  if (const Fields* dict = value.as_dict())
+    for (const auto& [name, item] : *dict)
+      if (name == "op_type" && item.as_int() != nullptr)
+        return lost(
+            std::string(argument),
+            fmt::format("the trace gives the function of {} only as number {}, which differs between versions of "
+                        "the library",
+                        argument, *item.as_int()));
   std::optional<Activation> read = of_value(value);
   if (!read)
     return refuse(fmt::format("incompatible function arguments: {} cannot be {}", argument, to_text(value)),
