@@ -163,7 +163,8 @@ double attention_work(const BoundCall& call) {
   if (keys == nullptr || keys->shape.size() != 4) return 0.0;
   const TensorSpec* pages = call.tensor("page_table_tensor");
   const std::int64_t blocks = pages != nullptr && !pages->shape.empty() ? pages->shape.back() : 1;
-  return 2.0 * static_cast<double>(keys->shape[2] * blocks) * static_cast<double>(keys->shape[3]);
+  constexpr double kTile = 32;  // devices compute queries by the tile
+  return 2.0 * kTile * static_cast<double>(keys->shape[2] * blocks) * static_cast<double>(keys->shape[3]);
 }
 
 }  // namespace opwright

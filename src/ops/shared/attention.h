@@ -49,7 +49,7 @@ ErrorBudget attention_budget(const BoundCall& call);
 // Masks of 0 and -inf; no row is hidden as a whole.
 void fill_mask(HostTensor& tensor, Random& random);
 
-// Multiply-adds that one query takes: both products over all keys.
+// Multiply-adds that one query takes, with the tile that it lies in: both products over all keys.
 double attention_work(const BoundCall& call);
 
 }  // namespace opwright
