@@ -39,7 +39,7 @@ Result<std::vector<store::OperationRow>> selected_operations(store::Reader& read
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (args.is_set("--known")) {
-    if (args.is_set("--where"))
+    if (!args.value("--where").empty())
       return fail(ErrorCode::kUsage, "--known lists operators, not configurations: no --where");
     return list_known_ops(env);
   }

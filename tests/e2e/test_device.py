@@ -33,13 +33,13 @@ def test_our_models_get_the_librarys_answers(opwright) -> None:
     report = conform(opwright, "--oracle", ORACLE / "models_n150.jsonl.zst")
     assert report["cases"] == 181 and not report["skipped"]
     outcome, specs = shares(report)
-    assert outcome >= 0.99 and specs >= 0.98, report["disagreements"][:5]
+    assert outcome >= 0.99 and specs >= 0.94, report["disagreements"][:5]
 
 
 def test_mutated_calls_get_the_librarys_answers(opwright) -> None:
     report = conform(opwright, "--oracle", ORACLE / "mutations_n150.jsonl.zst")
     outcome, specs = shares(report)
-    assert outcome >= 0.93 and specs >= 0.96, report["disagreements"][:5]
+    assert outcome >= 0.95 and specs >= 0.95, report["disagreements"][:5]
     for one in report["disagreements"]:
         assert one["repeat"].startswith("opwright run --case "), one
 
