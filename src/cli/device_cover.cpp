@@ -45,12 +45,14 @@ std::int64_t verdicts_of(const OpCover& op) {
 
 // As it stands in docs/coverage.md: a row an operation, reasons of those without a verdict below.
 void print_markdown(const std::map<std::string, OpCover>& ops, const OpCover& total, CommandEnv& env) {
-  env.out << "| operation | configurations | verdict | passed | failed | mistrusted | lost | unsupported | assumed |\n"
-             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+  env.out << "| operation | configurations | verdict | passed | failed | mistrusted | accepted | lost | unsupported | "
+             "assumed |\n"
+             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
   const auto row = [&](std::string_view name, const OpCover& op) {
-    env.out << fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, op.configurations, verdicts_of(op),
-                           count_of_outcome(op, Outcome::kPassed), count_of_outcome(op, Outcome::kFailed),
-                           count_of_outcome(op, Outcome::kMistrusted), count_of_outcome(op, Outcome::kLost),
+    env.out << fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, op.configurations,
+                           verdicts_of(op), count_of_outcome(op, Outcome::kPassed),
+                           count_of_outcome(op, Outcome::kFailed), count_of_outcome(op, Outcome::kMistrusted),
+                           count_of_outcome(op, Outcome::kAccepted), count_of_outcome(op, Outcome::kLost),
                            count_of_outcome(op, Outcome::kUnsupported), op.assumed);
   };
   for (const auto& [name, op] : ops) row(name, op);
