@@ -59,6 +59,7 @@ JsonObject report_json(const ConformReport& report) {
       .add_raw("values", values_json(report.total.values))
       .add_raw("fields", agreements_json(report.fields))
       .add_raw("uncounted", agreements_json(report.uncounted))
+      .add("agreed_unsupported", report.agreed_unsupported)
       .add_raw("per_op", json_array(per_op, true))
       .add_raw("disagreements", json_array(disagreements, true));
 }
@@ -94,6 +95,9 @@ void print_report(const ConformReport& report, std::size_t list, CommandEnv& env
   for (const auto& [name, agreement] : report.uncounted)
     env.out << fmt::format("not counted: {} of kind {}, {} agree\n",
                            plural(agreement.agree + agreement.disagree, "case"), name, percent(agreement));
+  if (report.agreed_unsupported > 0)
+    env.out << fmt::format("of the equal outcomes {} are refusals because nothing here handles the call, not a rule\n",
+                           grouped(report.agreed_unsupported));
   std::string fields;
   for (const auto& [name, agreement] : report.fields)
     if (agreement.disagree > 0)

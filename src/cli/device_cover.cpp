@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <set>
+#include <optional>
 
 #include "cli/output.h"
 #include "cli/query.h"
@@ -14,15 +14,20 @@
 namespace opwright::cli {
 namespace {
 
-// The board a configuration was traced on: "Wormhole n300 x1" -> n300, four n300 are a t3k.
-Result<Board> traced_board(const Selected& selected) {
+// The board for configurations whose trace names none.
+constexpr std::string_view kUsualBoard = "n300";
+
+// The board a configuration was traced on, "Wormhole n300 x1" -> n300 (four n300 are a t3k); nothing when the trace
+// does not say, or says one that we do not know.
+std::optional<Board> traced_board(const Selected& selected) {
+  const auto named = [](std::string_view name) { return *find_board(name); };
   for (const std::string& machine : selected.machines()) {
-    if (machine.find("galaxy") != std::string::npos) return find_board("galaxy");
-    if (machine.find("n300") != std::string::npos) return find_board(machine.ends_with("x4") ? "t3k" : "n300");
+    if (machine.find("galaxy") != std::string::npos) return named("galaxy");
+    if (machine.find("n300") != std::string::npos) return named(machine.ends_with("x4") ? "t3k" : "n300");
     for (const Board& board : known_boards())
       if (machine.find(board.name) != std::string::npos) return board;
   }
-  return find_board("n300");
+  return std::nullopt;
 }
 
 struct OpCover {
@@ -45,14 +50,16 @@ std::int64_t verdicts_of(const OpCover& op) {
 
 // As it stands in docs/coverage.md: a row an operation, reasons of those without a verdict below.
 void print_markdown(const std::map<std::string, OpCover>& ops, const OpCover& total, CommandEnv& env) {
-  env.out << "| operation | configurations | verdict | passed | failed | mistrusted | accepted | lost | unsupported | "
-             "assumed |\n"
-             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+  env.out << "| operation | configurations | verdict | passed | failed | mistrusted | accepted | refused | out of "
+             "memory | lost | "
+             "unsupported | assumed |\n"
+             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
   const auto row = [&](std::string_view name, const OpCover& op) {
-    env.out << fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, op.configurations,
+    env.out << fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, op.configurations,
                            verdicts_of(op), count_of_outcome(op, Outcome::kPassed),
                            count_of_outcome(op, Outcome::kFailed), count_of_outcome(op, Outcome::kMistrusted),
-                           count_of_outcome(op, Outcome::kAccepted), count_of_outcome(op, Outcome::kLost),
+                           count_of_outcome(op, Outcome::kAccepted), count_of_outcome(op, Outcome::kRefused),
+                           count_of_outcome(op, Outcome::kOutOfMemory), count_of_outcome(op, Outcome::kLost),
                            count_of_outcome(op, Outcome::kUnsupported), op.assumed);
   };
   for (const auto& [name, op] : ops) row(name, op);
@@ -73,13 +80,18 @@ Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
   const bool own_board = device_name.find(':') == std::string::npos;
   std::map<std::string, OpCover> ops;
   std::map<std::string, std::string> examples;  // reason -> repeat line
+  std::int64_t without_board = 0;
   RunOptions options;
   options.compute = !args.is_set("--no-run");
   OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
     std::unique_ptr<Device> device;
     if (own_board) {
-      OPWRIGHT_TRY_ASSIGN(Board board, traced_board(selected));
-      device = open_device(device_name, std::move(board));
+      std::optional<Board> board = traced_board(selected);
+      if (!board) {
+        ++without_board;
+        OPWRIGHT_TRY_ASSIGN(board, find_board(kUsualBoard));
+      }
+      device = open_device(device_name, *std::move(board));
     } else {
       OPWRIGHT_TRY_ASSIGN(device, open_device(device_name));
     }
@@ -131,11 +143,14 @@ Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
     for (const auto& [outcome, n] : op.outcomes) total.outcomes[outcome] += n;
   }
   add_row("all", total);
-  if (args.is_set("--markdown")) {
+  if (args.is_set("--markdown"))
     print_markdown(ops, total, env);
-    return kExitOk;
-  }
-  print(table, env);
+  else
+    print(table, env);
+  if (without_board > 0)
+    env.err << fmt::format("opwright: {} of traces that name no known board, run on {}\n",
+                           plural(without_board, "configuration"), kUsualBoard);
+  if (args.is_set("--markdown")) return kExitOk;
   if (env.format != OutputFormat::kTable) return kExitOk;
   std::size_t shown = 0;
   for (const auto& [name, op] : ops)

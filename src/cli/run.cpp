@@ -21,6 +21,8 @@ constexpr std::array kFlags{
     Flag{"--data", "NAME",
          "distribution of plain inputs: normal N(0,1), uniform U(0,1), positive |N(0,1)|+0.1 (default normal)"},
     Flag{"--pcc", "X", "threshold of the correlation instead of the operator's own"},
+    Flag{"--metric", "NAME",
+         "also say what this PCC of the existing suites gives: pcc, pcc-2026-06, pcc-corrcoef, pcc-tt-lib"},
     Flag{"--sample", "N", "judge about N elements of larger outputs (default 4194304)"},
 };
 
@@ -51,6 +53,12 @@ Result<RunOptions> options_of(const ParsedArgs& args) {
     if (error != std::errc() || end != text.data() + text.size() || pcc < -1 || pcc > 1)
       return fail(ErrorCode::kUsage, fmt::format("--pcc: '{}' is no number between -1 and 1", text));
     options.pcc = pcc;
+  }
+  if (const std::string name = args.value("--metric"); !name.empty()) {
+    options.variant = parse_pcc_variant(name);
+    if (!options.variant)
+      return fail(ErrorCode::kUsage,
+                  fmt::format("--metric: no '{}'; pcc, pcc-2026-06, pcc-corrcoef or pcc-tt-lib", name));
   }
   return options;
 }

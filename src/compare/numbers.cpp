@@ -41,12 +41,6 @@ Numbers bfloat16_numbers(std::span<const float> values) { return {.kind = Number
 Numbers float64_numbers(std::span<const double> values) { return {.kind = NumberKind::kFloat64, .doubles = values}; }
 Numbers int64_numbers(std::span<const std::int64_t> values) { return {.kind = NumberKind::kInt64, .ints = values}; }
 
-Numbers numbers_of(const HostTensor& tensor) {
-  if (tensor.integer()) return int64_numbers(tensor.ints);
-  if (tensor.spec.dtype.value == DType::kFloat32) return float32_numbers(tensor.floats);
-  return bfloat16_numbers(tensor.floats);
-}
-
 namespace {
 
 std::int64_t towards_zero(double value) {

@@ -28,8 +28,6 @@ Numbers float32_numbers(std::span<const float> values);
 Numbers bfloat16_numbers(std::span<const float> values);
 Numbers float64_numbers(std::span<const double> values);
 Numbers int64_numbers(std::span<const std::int64_t> values);
-// Block floats are read back as bfloat16, which holds them exactly.
-Numbers numbers_of(const HostTensor& tensor);
 
 // Numbers that had to be converted own their values.
 struct OwnedNumbers {

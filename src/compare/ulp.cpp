@@ -85,20 +85,6 @@ Result<Check> comp_ulp(Numbers golden, Numbers calculated, double threshold, boo
   return check;
 }
 
-double meaningful_ulp_limit(NumberKind kind) {
-  switch (kind) {
-    case NumberKind::kFloat64:
-      return 0x1p52;
-    case NumberKind::kFloat32:
-      return 0x1p23;
-    case NumberKind::kBfloat16:
-      return 0x1p7;
-    case NumberKind::kInt64:
-      return 0.0;
-  }
-  return 0.0;
-}
-
 namespace {
 
 int bfloat16_pattern(float value) {

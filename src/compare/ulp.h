@@ -17,9 +17,6 @@ namespace opwright {
 Result<Check> comp_ulp(Numbers golden, Numbers calculated, double threshold, bool allow_nonfinite = false,
                        const Shape& shape = {});
 
-// The largest threshold that still means something in a format: beyond it every value of the binade passes.
-double meaningful_ulp_limit(NumberKind kind);
-
 // Distances in steps between bfloat16 patterns; across zero the two magnitudes add up. Equal NaN and infinities count
 // as 0, other non-finite pairs are left out.
 struct UlpStats {

@@ -90,6 +90,7 @@ void Conform::add_answer(const OracleCase& oracle, OpAgreement& op) {
   }
   op.outcome.add(answer.has_value() == expected);
   report_.total.outcome.add(answer.has_value() == expected);
+  if (!answer && !expected && answer.error().kind == Refusal::Kind::kUnsupported) ++report_.agreed_unsupported;
   if (answer.has_value() != expected) {
     disagree(oracle, "outcome",
              expected

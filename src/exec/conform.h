@@ -52,6 +52,8 @@ struct ConformReport {
   std::map<std::string, OpAgreement> per_op;
   std::map<std::string, Agreement> fields;     // shape, padded_shape, dtype, layout, memory
   std::map<std::string, Agreement> uncounted;  // kinds that are reported only: "l1", "big", "guessed"
+  std::int64_t agreed_unsupported =
+      0;  // of the agreeing outcomes: refused here because nobody handles it, not by a rule
   std::vector<Disagreement> disagreements;
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "compare/judge.h"
 #include "device/device.h"
 #include "exec/case_data.h"
 #include "exec/plan_call.h"
@@ -17,37 +18,22 @@ namespace {
 using Grade = ValueFinding::Grade;
 
 struct Deviation {
-  double nrmse = 0;    // rms(error) / std(exact), or rel_rms where nothing spreads
+  double nrmse = 0;    // rms(error) / std(exact), or rel_rms where nothing spreads, as the records have it
   double rel_rms = 0;  // rms(error) / rms(exact)
   double pcc = 1;
 };
 
-// Of finite pairs only; where classes differ is counted elsewhere.
-template <class A, class B>
-Deviation deviation(const A& actual, const B& exact, std::size_t count) {
-  double n = 0, sum_a = 0, sum_e = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!std::isfinite(actual(i)) || !std::isfinite(exact(i))) continue;
-    ++n;
-    sum_a += actual(i);
-    sum_e += exact(i);
-  }
-  if (n == 0) return {};
-  const double mean_a = sum_a / n, mean_e = sum_e / n;
-  double error = 0, square = 0, var_a = 0, var_e = 0, cov = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double a = actual(i), e = exact(i);
-    if (!std::isfinite(a) || !std::isfinite(e)) continue;
-    error += (a - e) * (a - e);
-    square += e * e;
-    var_a += (a - mean_a) * (a - mean_a);
-    var_e += (e - mean_e) * (e - mean_e);
-    cov += (a - mean_a) * (e - mean_e);
-  }
-  Deviation out;
-  out.rel_rms = square > 0 ? std::sqrt(error / square) : (error > 0 ? INFINITY : 0.0);
-  out.nrmse = var_e > 0 ? std::sqrt(error / var_e) : out.rel_rms;  // without spread, as the records do
-  out.pcc = var_a > 0 && var_e > 0 ? cov / std::sqrt(var_a * var_e) : (error > 0 ? 0.0 : 1.0);
+// The judge's own figures, of finite pairs; where classes differ is counted elsewhere.
+Deviation deviation(const HostTensor& actual, std::span<const double> exact) {
+  const Metrics figures = judge({.wanted = actual.spec, .actual = actual, .budget = {}, .value = exact}).metrics;
+  Deviation out{figures.spread > 0 ? figures.nrmse : figures.rel_rms, figures.rel_rms, figures.pcc};
+  if (std::isnan(out.pcc)) out.pcc = figures.rel_rms > 0 ? 0.0 : 1.0;
+  return out;
+}
+
+std::vector<double> values_of(const HostTensor& tensor) {
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < tensor.size(); ++i) out.push_back(tensor.at(i));
   return out;
 }
 
@@ -110,12 +96,9 @@ void grade_results(const OracleCase& oracle, const PlannedCall& plan, const std:
       finding.skipped = "reference: " + exact.error().message;
       return;
     }
-    const auto of_sim = [&](std::size_t i) { return sim.at(static_cast<std::int64_t>(i)); };
-    const auto of_real = [&](std::size_t i) { return real.at(static_cast<std::int64_t>(i)); };
-    const auto of_exact = [&](std::size_t i) { return exact->value[i]; };
-    const Deviation sim_error = deviation(of_sim, of_exact, count);
-    const Deviation real_error = deviation(of_real, of_exact, count);
-    const Deviation between_both = deviation(of_sim, of_real, count);
+    const Deviation sim_error = deviation(sim, exact->value);
+    const Deviation real_error = deviation(real, exact->value);
+    const Deviation between_both = deviation(sim, values_of(real));
     const double ratio = sim_error.rel_rms / real_error.rel_rms;
     const double total = static_cast<double>(count);
     const ErrorBudget budget = plan.op->budget(plan.call, plan.outputs, o);
@@ -174,7 +157,7 @@ Checked<Deviation> deviation_of(const PlannedCall& plan, const OracleAccuracy& r
   const HostTensor* before = nullptr;  // the cache that became this output: caches stand in the order of the outputs
   for (std::size_t i = 0, caches = 0; part.written && before == nullptr && i < inputs.size(); ++i)
     if (inputs[i].spec.shape == sim.spec.shape && caches++ == recorded.output) before = &inputs[i];
-  std::vector<double> ours;
+  HostTensor looked_at{sim.spec, {}, {}};
   std::vector<double> theirs;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     const std::int64_t start = rows.at(r) * rows.length;
@@ -185,11 +168,15 @@ Checked<Deviation> deviation_of(const PlannedCall& plan, const OracleAccuracy& r
     };
     if (before != nullptr && !changed()) continue;
     for (std::int64_t i = 0; i < (part.first_column ? 1 : rows.length); ++i) {
-      ours.push_back(sim.at(start + i));
+      if (sim.integer())
+        looked_at.ints.push_back(sim.ints[static_cast<std::size_t>(start + i)]);
+      else
+        looked_at.floats.push_back(sim.floats[static_cast<std::size_t>(start + i)]);
       theirs.push_back(exact.value[static_cast<std::size_t>(r * rows.length + i)]);
     }
   }
-  return deviation([&](std::size_t i) { return ours[i]; }, [&](std::size_t i) { return theirs[i]; }, ours.size());
+  looked_at.spec.shape = {static_cast<std::int64_t>(theirs.size())};
+  return deviation(looked_at, theirs);
 }
 
 // Against how accurate real kernels were on data of the same distribution. Figures of a few elements scatter, so small

@@ -101,9 +101,7 @@ Result<OracleCase> case_of(const json::Node& record) {
     OracleAccuracy accuracy;
     accuracy.output = static_cast<std::size_t>(number_field(record, "out_index"));
     accuracy.nrmse = number_field(record, "nrmse");
-    accuracy.rel_rms = number_field(record, "rel_rms");
     accuracy.pcc = number_field(record, "pcc");
-    accuracy.exact_share = number_field(record, "exact_share_out_dtype");
     accuracy.distribution = record.string_field("distribution").value_or("");
     accuracy.part = record.string_field("message").value_or("");
     out.accuracy = std::move(accuracy);

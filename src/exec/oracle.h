@@ -20,10 +20,8 @@ namespace opwright {
 // How accurate the real kernels were on one output of a call.
 struct OracleAccuracy {
   std::size_t output = 0;
-  double nrmse = 0;    // rms(error) / std(exact)
-  double rel_rms = 0;  // rms(error) / rms(exact); 0 when the record does not say
+  double nrmse = 0;  // rms(error) / std(exact)
   double pcc = 1;
-  double exact_share = 0;  // equal to the correctly rounded value of the output dtype
   std::string distribution;
   std::string part;  // which elements were compared, where not all: "written rows only; …"
 };

@@ -22,6 +22,21 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// What the existing suites' PCC, today's or an earlier one, says of the judged rows.
+std::string variant_note(PccVariant variant, double threshold, const HostTensor& actual, const Rows& rows,
+                         std::span<const double> exact) {
+  std::vector<float> golden(exact.begin(), exact.end());
+  std::vector<float> calculated;
+  for (std::int64_t r = 0; r < rows.count(); ++r)
+    for (std::int64_t i = 0; i < rows.length; ++i)
+      calculated.push_back(static_cast<float>(actual.at(rows.at(r) * rows.length + i)));
+  const auto check =
+      comp_pcc(float32_numbers(golden), float32_numbers(calculated), {.threshold = threshold, .variant = variant});
+  if (!check) return fmt::format("{}: {}", name_of(variant), check.error().message);
+  return fmt::format("{} {:.6f}: {} at {}", name_of(variant), check->pcc, check->passed ? "passes" : "fails",
+                     threshold);
+}
+
 // The worst of all outputs is the case's outcome.
 void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, std::span<const HostTensor> actual,
                    std::span<const Rows> picked, const RunOptions& options, CaseResult& result) {
@@ -55,6 +70,9 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
                              .magnitude = exact->magnitude,
                              .rows = rows.picked},
                             how);
+    if (options.variant)
+      verdict.notes.push_back(
+          variant_note(*options.variant, how.pcc.value_or(budget.pcc), actual[o], rows, exact->value));
     if (verdict.outcome == Outcome::kFailed ||
         (verdict.outcome == Outcome::kMistrusted && result.outcome == Outcome::kPassed)) {
       result.outcome = verdict.outcome;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/judge.h"
+#include "compare/pcc.h"
 #include "device/device.h"
 #include "exec/case_data.h"
 #include "exec/plan_call.h"
@@ -20,6 +21,7 @@ struct RunOptions {
   double most_work = 4e9;                              // … and so are those whose rows take more multiply-adds in all
   bool compute = true;                                 // false: plan and admit only
   std::optional<double> pcc;                           // threshold instead of the operator's own
+  std::optional<PccVariant> variant;                   // also say what this variant of PCC would have said
 };
 
 struct CaseResult {

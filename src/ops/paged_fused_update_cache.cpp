@@ -42,8 +42,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 }
 
 std::vector<std::int64_t> written(const ReferenceJob& job) {
-  const auto rows = decode_update_rows(job, kCaches[job.output], kInputs[job.output]);
-  return rows ? cache_rows(*rows) : std::vector<std::int64_t>{};
+  return cache_rows(decode_update_rows(job, kCaches[job.output], kInputs[job.output]));
 }
 
 ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t output) {

@@ -24,8 +24,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 }
 
 std::vector<std::int64_t> written(const ReferenceJob& job) {
-  const auto rows = decode_update_rows(job, kCache, kInput);
-  return rows ? cache_rows(*rows) : std::vector<std::int64_t>{};
+  return cache_rows(decode_update_rows(job, kCache, kInput));
 }
 
 ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t) {

@@ -45,12 +45,8 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
 }
 
 Checked<Exact> reference(const ReferenceJob& job) {
-  const HostTensor& input = *job.input("input_tensor");
-  OPWRIGHT_CHECK_ASSIGN(const auto order, read_dims(job.call, input.spec.shape.size()));
-  const Shape own = strides_of(input.spec.shape);
-  Shape strides;
-  for (const std::size_t dim : order) strides.push_back(own[dim]);
-  return strided_elements(job, input, strides, 0);
+  OPWRIGHT_CHECK_ASSIGN(const auto order, read_dims(job.call, job.input("input_tensor")->spec.shape.size()));
+  return turned_elements(job, order);
 }
 
 }  // namespace

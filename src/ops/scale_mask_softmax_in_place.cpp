@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "model/host_tensor.h"
 #include "model/compute_config.h"
+#include "model/host_tensor.h"
 #include "model/tensor_facts.h"
 #include "ops/shared/movement.h"
 #include "ops/shared/norm_rules.h"

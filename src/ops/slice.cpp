@@ -260,6 +260,8 @@ const OpSpec& slice_op() {
                                       {.name = "memory_config", .era1 = 4},
                                       {.name = "output_tensor", .era1 = 5},
                                       {.name = "pad_value", .era1 = 6, .lost = Lost::kNoMatter},
+                                      // The shorter lists of era 1 have sub_core_grids here, the only thing that is
+                                      // ever lost at this place.
                                       {.name = "slice_dim", .era1 = 7, .lost = Lost::kNoMatter},
                                       {.name = "num_devices", .era1 = 8},
                                       {.name = "sub_core_grids", .era1 = 9, .lost = Lost::kNoMatter},

@@ -50,10 +50,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
   return cache_exact(job, *job.input("cache"), *job.input("input"), writes);
 }
 
-std::vector<std::int64_t> written(const ReferenceJob& job) {
-  const auto writes = rows(job);
-  return writes ? cache_rows(*writes) : std::vector<std::int64_t>{};
-}
+std::vector<std::int64_t> written(const ReferenceJob& job) { return cache_rows(rows(job)); }
 
 ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t) {
   return cache_budget(call, "cache", "input");

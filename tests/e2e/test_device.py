@@ -130,6 +130,7 @@ def test_damaged_numbers_are_named(opwright, tmp_path) -> None:
         (["run", "--case", f"ttnn.relu({TENSOR})", "--device", "gpu"], 3, ["gpu", "sim:"]),
         (["run", "--case", f"ttnn.relu({TENSOR})", "--data", "odd"], 2, ["odd", "normal"]),
         (["run", "--case", f"ttnn.relu({TENSOR})", "--pcc", "2"], 2, ["--pcc"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--metric", "odd"], 2, ["odd", "pcc-corrcoef"]),
         (["device", "conform"], 2, ["--oracle"]),
         (["device", "shine"], 2, ["shine", "conform"]),
         (["ops", "--known", "--where", "op=ttnn.add"], 2, ["--known"]),
@@ -163,6 +164,13 @@ def test_every_end_is_named(opwright, line, outcome, argument) -> None:
     assert outcome is None or found["outcome"] == outcome, found
     assert argument is None or found["argument"] == argument, found
     assert found["repeat"].startswith("opwright run --case")
+
+
+def test_an_earlier_pcc_can_be_asked_for(opwright) -> None:
+    case = f"ttnn.multiply({TENSOR}, {TENSOR})"
+    found = json.loads(opwright("--format", "json", "run", "--metric", "pcc-corrcoef", "--case", case).stdout)
+    (note,) = [note for note in found["outputs"][0]["verdict"]["notes"] if note.startswith("pcc-corrcoef ")]
+    assert 0.999 < float(note.split()[1].rstrip(":")) <= 1.0 and "passes" in note
 
 
 def test_a_device_without_numerics_never_passes(opwright) -> None:

@@ -319,14 +319,4 @@ void engine::gemm_with(const Gemm& job, const Kernel& kernel) {
   });
 }
 
-void gemm_packed(const Gemm& job) {
-  gemm(job);
-  const Dst from = dst_of(job.config.fp32_acc);
-  parallel_for(0, job.m, 64, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      pack({job.c + i * job.ldc, static_cast<std::size_t>(job.n)}, job.n, job.out_dtype, from);
-    }
-  });
-}
-
 }  // namespace opwright::sim

@@ -35,8 +35,6 @@ struct Gemm {
 // Runs on all threads; inside a parallel_for on the caller's alone. Values are as in memory: denormals and the bits
 // that source registers drop are dealt with here.
 void gemm(const Gemm& job);
-// The same, then packed to out_dtype.
-void gemm_packed(const Gemm& job);
 
 // Tiles of k between two spills, where no program config says it.
 std::int64_t default_block_w(std::int64_t k_tiles);

@@ -86,10 +86,11 @@ Exact cache_exact(const ReferenceJob& job, const HostTensor& cache, const HostTe
   return exact;
 }
 
-std::vector<std::int64_t> cache_rows(const std::vector<CacheRow>& rows) {
+std::vector<std::int64_t> cache_rows(const Checked<std::vector<CacheRow>>& rows) {
   std::vector<std::int64_t> out;
-  out.reserve(rows.size());
-  for (const CacheRow& row : rows) out.push_back(row.cache);
+  if (!rows) return out;
+  out.reserve(rows->size());
+  for (const CacheRow& row : *rows) out.push_back(row.cache);
   return out;
 }
 

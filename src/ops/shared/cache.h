@@ -33,7 +33,7 @@ std::vector<CacheRow> decode_rows(const DecodeWrite& write, const HostTensor& ca
 // The whole cache after the call, for the rows that are asked for.
 Exact cache_exact(const ReferenceJob& job, const HostTensor& cache, const HostTensor& input,
                   const std::vector<CacheRow>& rows);
-std::vector<std::int64_t> cache_rows(const std::vector<CacheRow>& rows);
+std::vector<std::int64_t> cache_rows(const Checked<std::vector<CacheRow>>& rows);  // none when refused
 
 // Nothing changes but the written rows. They are exact where the dtypes agree; else the packer rounds them.
 ErrorBudget cache_budget(const BoundCall& call, std::string_view cache, std::string_view input);

@@ -88,6 +88,7 @@ Checked<std::vector<OutputSpec>> infer_conv(const BoundCall& call, const Board& 
   OPWRIGHT_CHECK_ASSIGN(const ConvCall conv, conv_call(call));
   OPWRIGHT_CHECK_ASSIGN(const DType dtype, conv_dtype(call));
   OPWRIGHT_CHECK(exact_activations(&conv.activation, "conv_config"));
+  if (call.passed("slice_config")) return unsupported("slice_config", "convolutions in slices of the caller's own");
   OPWRIGHT_CHECK(call.flag("return_output_dim", false));
   OPWRIGHT_CHECK(call.flag("return_weights_and_bias", false));
   OPWRIGHT_CHECK(check_input(conv));

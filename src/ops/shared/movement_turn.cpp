@@ -6,6 +6,7 @@
 
 #include "model/host_tensor.h"
 #include "ops/shared/movement.h"
+#include "ops/shared/movement_reference.h"
 #include "ops/shared/movement_shards.h"
 
 namespace opwright {
@@ -71,6 +72,14 @@ Checked<std::vector<OutputSpec>> turned(const TensorSpec& input, const std::vect
     OPWRIGHT_REQUIRE(memory.shard->shape[1] * element_bytes(input.dtype.value) % board.l1_alignment == 0,
                      "Shard page size must be aligned to {}B for L1 Tensor", board.l1_alignment);
   return outputs;
+}
+
+Checked<Exact> turned_elements(const ReferenceJob& job, const std::vector<std::size_t>& order) {
+  const HostTensor& input = *job.input("input_tensor");
+  const Shape own = strides_of(input.spec.shape);
+  Shape strides;
+  for (const std::size_t dim : order) strides.push_back(own[dim]);
+  return strided_elements(job, input, strides, 0);
 }
 
 }  // namespace opwright

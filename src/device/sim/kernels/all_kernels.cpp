@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <map>
 
@@ -216,17 +215,6 @@ const Kernel* find_kernel(std::string_view op) {
   }();
   const auto found = by_name.find(op);
   return found == by_name.end() ? nullptr : found->second;
-}
-
-bool KernelJob::wanted(std::size_t output, std::int64_t first, std::int64_t count) const {
-  if (output >= rows.size() || rows[output].empty()) return true;
-  const auto next = std::ranges::lower_bound(rows[output], first);
-  return next != rows[output].end() && *next < first + count;
-}
-
-const HostTensor* KernelJob::input(std::string_view param, std::size_t item) const {
-  const auto slot = call.slot(param, item);
-  return slot ? &inputs[*slot] : nullptr;
 }
 
 }  // namespace opwright::sim
