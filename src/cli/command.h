@@ -62,7 +62,7 @@ struct Command {
   bool takes_program = false;  // `-- CMD…`: its words are not read as options
 };
 
-extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kRun, kDevice, kMock, kDump, kTrim,
+extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport, kWorker, kDevice, kMock, kDump, kTrim,
     kConvert, kDoctor;
 
 // Runs a whole command line; argv without the program's name. Never throws.

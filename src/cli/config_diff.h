@@ -6,17 +6,9 @@
 #include <vector>
 
 #include "cli/config_set.h"
+#include "model/config_fields.h"
 
 namespace opwright::cli {
-
-using FlatConfig = std::vector<std::pair<std::string, std::string>>;  // field -> text, sorted
-// input_tensor_a.dtype -> BFLOAT16, input_tensor_a.memory.buffer -> L1, dim -> 3
-FlatConfig flatten(const OpConfig& config);
-
-struct FieldChange {
-  std::string field, from, to;  // "absent" where a side has none
-};
-std::vector<FieldChange> changes_between(const FlatConfig& a, const FlatConfig& b);
 
 struct ConfigPair {
   const OpConfig* from;

@@ -15,8 +15,10 @@
 namespace opwright::cli {
 namespace {
 
-constexpr std::array kCommands{&kTrace,  &kImport, &kOps,  &kStats, &kShow, &kExport,  &kVerify, &kRun,
-                               &kDevice, &kDiff,   &kMock, &kDump,  &kTrim, &kConvert, &kDoctor};
+constexpr std::array kCommands{&kTrace,   &kImport, &kOps,    &kStats, &kShow, &kExport, &kVerify, &kVectors, &kRun,
+                               &kResults, &kReport, &kDevice, &kDiff,  &kMock, &kDump,   &kTrim,   &kConvert, &kDoctor};
+// Started by other commands, not by people: in no list.
+constexpr std::array kHidden{&kWorker};
 
 int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
 
@@ -71,6 +73,8 @@ const Command* find_command(std::string_view name) {
   for (const Command* command : kCommands) {
     if (command->name == name) return command;
   }
+  for (const Command* command : kHidden)
+    if (command->name == name) return command;
   return nullptr;
 }
 

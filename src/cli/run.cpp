@@ -43,10 +43,11 @@ Result<RunOptions> options_of(const ParsedArgs& args) {
   if (sample == 0) return fail(ErrorCode::kUsage, "--sample: at least 1");
   options.most_elements = static_cast<std::int64_t>(sample);
   const std::string data = args.value("--data", "normal");
-  if (data != "normal" && data != "uniform" && data != "positive")
-    return fail(ErrorCode::kUsage, fmt::format("--data: no distribution '{}'; normal, uniform or positive", data));
-  if (data == "uniform") options.recipe.distribution = Distribution::kUniform01;
-  if (data == "positive") options.recipe.distribution = Distribution::kPositive;
+  const auto distribution = parse_distribution(data);
+  if (!distribution)
+    return fail(ErrorCode::kUsage,
+                fmt::format("--data: no distribution '{}'; normal, uniform, positive or integers", data));
+  options.recipe.distribution = *distribution;
   if (const std::string text = args.value("--pcc"); !text.empty()) {
     double pcc = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pcc);

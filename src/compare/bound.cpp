@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compare/vectorised.h"
+#include "base/vectorised.h"
 #include "model/host_tensor.h"
 
 namespace opwright {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "compare/vectorised.h"
+#include "base/vectorised.h"
 
 namespace opwright {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "compare/bound.h"
 #include "compare/measure.h"
-#include "compare/vectorised.h"
+#include "base/vectorised.h"
 
 namespace opwright {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compare/allclose.h"
-#include "compare/vectorised.h"
+#include "base/vectorised.h"
 
 namespace opwright {
 namespace {

@@ -19,6 +19,8 @@ double draw(Random& random, Distribution distribution) {
       return random.uniform();
     case Distribution::kPositive:
       return std::abs(random.normal()) + 0.1;
+    case Distribution::kIntegers:
+      return static_cast<double>(random.below(kPlainIntegers / 4)) - static_cast<double>(kPlainIntegers / 8);
   }
   return 0.0;
 }
@@ -45,18 +47,6 @@ void fill_plain(HostTensor& tensor, Random& random, Distribution distribution) {
 }
 
 }  // namespace
-
-std::string_view name_of(Distribution distribution) {
-  switch (distribution) {
-    case Distribution::kNormal:
-      return "N(0,1)";
-    case Distribution::kUniform01:
-      return "U(0,1)";
-    case Distribution::kPositive:
-      return "|N(0,1)|+0.1";
-  }
-  return "";
-}
 
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe) {
   std::vector<HostTensor> out;

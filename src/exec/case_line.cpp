@@ -54,8 +54,7 @@ Result<OpConfig> parse_case(std::string_view line) {
 std::string repeat_command(std::string_view line, std::string_view device, const DataRecipe& recipe) {
   std::string out = fmt::format("opwright run --case {} --device {}", shell_quoted(line), device);
   if (recipe.seed != 1) out += fmt::format(" --seed {}", recipe.seed);
-  if (recipe.distribution == Distribution::kUniform01) out += " --data uniform";
-  if (recipe.distribution == Distribution::kPositive) out += " --data positive";
+  if (recipe.distribution != Distribution::kNormal) out += fmt::format(" --data {}", flag_of(recipe.distribution));
   return out;
 }
 

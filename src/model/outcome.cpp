@@ -1,29 +1,72 @@
 #include "model/outcome.h"
 
-namespace opwright {
+#include <array>
 
-std::string_view name_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kNotRun:
-      return "not_run";
-    case Outcome::kPassed:
-      return "passed";
-    case Outcome::kMistrusted:
-      return "mistrusted";
-    case Outcome::kFailed:
-      return "failed";
-    case Outcome::kAccepted:
-      return "accepted";
-    case Outcome::kRefused:
-      return "refused";
-    case Outcome::kOutOfMemory:
-      return "out_of_memory";
-    case Outcome::kUnsupported:
-      return "unsupported";
-    case Outcome::kLost:
-      return "lost";
-  }
-  return "";
+namespace opwright {
+namespace {
+
+struct OutcomeName {
+  Outcome outcome;
+  std::string_view name;
+  std::string_view sweep;
+};
+// The existing framework knows no other word for what was never computed than NOT_RUN, and calls every refusal and
+// wrong number an assertion.
+constexpr std::array kOutcomes{
+    OutcomeName{Outcome::kNotRun, "not_run", "NOT_RUN"},
+    OutcomeName{Outcome::kPassed, "passed", "PASS"},
+    OutcomeName{Outcome::kMistrusted, "mistrusted", "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kVacuous, "vacuous", "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kUnproven, "unproven", "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kFailed, "failed", "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kAccepted, "accepted", "NOT_RUN"},
+    OutcomeName{Outcome::kRefused, "refused", "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kOutOfMemory, "out_of_memory", "FAIL_L1_OUT_OF_MEM"},
+    OutcomeName{Outcome::kUnsupported, "unsupported", "NOT_RUN"},
+    OutcomeName{Outcome::kLost, "lost", "NOT_RUN"},
+    OutcomeName{Outcome::kDeviceError, "device_error", "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kCrashed, "crashed", "FAIL_CRASH_HANG"},
+    OutcomeName{Outcome::kTimedOut, "timed_out", "FAIL_CRASH_HANG"},
+    OutcomeName{Outcome::kHostMemory, "host_memory", "FAIL_CRASH_HANG"},
+    OutcomeName{Outcome::kHarnessError, "harness_error", "NOT_RUN"},
+    OutcomeName{Outcome::kXfailed, "xfailed", "XFAIL"},
+    OutcomeName{Outcome::kXpassed, "xpassed", "XPASS"},
+};
+static_assert([] {
+  for (std::size_t i = 0; i < kOutcomes.size(); ++i)
+    if (static_cast<std::size_t>(kOutcomes[i].outcome) != i) return false;
+  return true;
+}());
+
+constexpr std::array kBlames{std::string_view(""),        std::string_view("op"),         std::string_view("reference"),
+                             std::string_view("harness"), std::string_view("state leak"), std::string_view("flaky"),
+                             std::string_view("machine")};
+
+}  // namespace
+
+std::span<const Outcome> all_outcomes() {
+  static const auto list = [] {
+    std::array<Outcome, kOutcomes.size()> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = kOutcomes[i].outcome;
+    return out;
+  }();
+  return list;
+}
+
+std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)].name; }
+std::string_view sweep_status(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)].sweep; }
+
+std::optional<Outcome> parse_outcome(std::string_view name) {
+  for (const OutcomeName& entry : kOutcomes)
+    if (entry.name == name) return entry.outcome;
+  return std::nullopt;
+}
+
+std::string_view name_of(Blame blame) { return kBlames[static_cast<std::size_t>(blame)]; }
+std::optional<Blame> parse_blame(std::string_view name) {
+  for (std::size_t i = 0; i < kBlames.size(); ++i)
+    if (kBlames[i] == name) return static_cast<Blame>(i);
+  return std::nullopt;
 }
 
 }  // namespace opwright

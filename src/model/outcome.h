@@ -1,39 +1,80 @@
-// How a case ended: one closed vocabulary. kNotRun comes first, so that a result nobody filled in never looks green.
+// How a case ended, and who is to blame: closed vocabularies. kNotRun comes first, so that a result nobody filled in
+// never looks green.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace opwright {
 
 enum class Outcome : std::uint8_t {
   kNotRun,
-  kPassed,       // computed, compared with the reference, within what the dtype allows
-  kMistrusted,   // nothing wrong was seen, but the output proves nothing (all zero, constant)
-  kFailed,       // computed, and wrong
-  kAccepted,     // the device has no numerics and would run it
-  kRefused,      // a rule of the library forbids the call
-  kOutOfMemory,  // no room in L1 or DRAM
-  kUnsupported,  // nobody here handles the operator, an argument or a dtype
-  kLost,         // the trace does not say what was called
+  kPassed,        // computed, compared with the reference, within what the dtype allows, executed as traced
+  kMistrusted,    // nothing wrong was seen, but the output proves nothing (all zero, constant)
+  kVacuous,       // would have passed, but planted faults would have passed too
+  kUnproven,      // would have passed, but what was executed is not what was traced
+  kFailed,        // computed, and wrong
+  kAccepted,      // the device has no numerics and would run it
+  kRefused,       // a rule of the library forbids the call
+  kOutOfMemory,   // no room in L1 or DRAM
+  kUnsupported,   // nobody here handles the operator, an argument or a dtype
+  kLost,          // the trace does not say what was called
+  kDeviceError,   // the device failed in the call, not by a rule
+  kCrashed,       // its process died
+  kTimedOut,      // its process did not answer in time
+  kHostMemory,    // its process needed more memory than it may have
+  kHarnessError,  // our own part failed: protocol garbage, a reference that threw
+  kXfailed,       // a case of an xfail suite that did not pass, as expected
+  kXpassed,       // … that passed
 };
+std::span<const Outcome> all_outcomes();
 std::string_view name_of(Outcome outcome);  // "passed", "out_of_memory", …
+std::optional<Outcome> parse_outcome(std::string_view name);
 
+// Whether somebody should look at it. Unsupported, lost and not-run cases are no failures of the operator, but a run
+// that has them says so.
 constexpr bool is_failure(Outcome outcome) {
   switch (outcome) {  // no default: the compiler asks about every new outcome
     case Outcome::kPassed:
     case Outcome::kMistrusted:
     case Outcome::kAccepted:
+    case Outcome::kXfailed:
       return false;
     case Outcome::kNotRun:
+    case Outcome::kVacuous:
+    case Outcome::kUnproven:
     case Outcome::kFailed:
     case Outcome::kRefused:
     case Outcome::kOutOfMemory:
     case Outcome::kUnsupported:
     case Outcome::kLost:
+    case Outcome::kDeviceError:
+    case Outcome::kCrashed:
+    case Outcome::kTimedOut:
+    case Outcome::kHostMemory:
+    case Outcome::kHarnessError:
+    case Outcome::kXpassed:
       return true;
   }
   return true;
 }
+
+// Who a failure belongs to, by evidence of repetitions.
+enum class Blame : std::uint8_t {
+  kNobody,     // nothing failed, or nobody looked
+  kOperator,   // fails again, alone, in a clean process
+  kReference,  // the reference threw, died or gave no finite number where one is due
+  kHarness,    // our own protocol or worker
+  kStateLeak,  // fails after its predecessor, passes alone
+  kFlaky,      // now so, now so, alone in a clean process
+  kMachine,    // the canary fails too
+};
+std::string_view name_of(Blame blame);  // "op", "reference", "harness", "state leak", "flaky", "machine"; "" for nobody
+std::optional<Blame> parse_blame(std::string_view name);
+
+// The existing sweep framework's name: "PASS", "FAIL_ASSERT_EXCEPTION", "FAIL_CRASH_HANG", "NOT_RUN", …
+std::string_view sweep_status(Outcome outcome);
 
 }  // namespace opwright

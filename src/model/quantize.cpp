@@ -4,6 +4,9 @@
 #include <bit>
 #include <cmath>
 
+#include "base/parallel.h"
+#include "base/vectorised.h"
+
 namespace opwright {
 
 namespace {
@@ -25,6 +28,58 @@ float decode_element(std::uint32_t datum, std::uint32_t exponent, int bits) {
   const std::uint32_t fraction = (magnitude & ((1U << (bits - 1)) - 1)) << (kSignificandBits - bits);
   return std::bit_cast<float>(sign << 31 | (exponent - shift) << 23 | fraction);
 }
+
+// Encode and decode in one, for whole groups whose exponents are ordinary; false where the group needs the long way.
+// The same steps as encode_block_float without a branch: fillings of hundreds of millions of elements pass through.
+[[gnu::always_inline]] inline bool round_group_loop(float* values, int bits) {
+  std::uint32_t words[kBlockFloatGroup];
+  std::uint32_t shared = 0;
+  for (int i = 0; i < kBlockFloatGroup; ++i) {
+    words[i] = std::bit_cast<std::uint32_t>(values[i]);
+    shared = std::max(shared, words[i] >> 23 & 0xFF);
+  }
+  if (shared == 0xFF || shared <= static_cast<std::uint32_t>(bits)) return false;
+  const auto cut = static_cast<std::uint32_t>(kSignificandBits - bits);
+  const std::uint32_t largest = (1U << bits) - 1;
+  const std::uint32_t below_half = (1U << (cut - 1)) - 1;
+  const float unit = std::bit_cast<float>((shared + 1 - static_cast<std::uint32_t>(bits)) << 23);
+  for (int i = 0; i < kBlockFloatGroup; ++i) {
+    const std::uint32_t exponent = words[i] >> 23 & 0xFF;
+    const std::uint32_t shift = std::min<std::uint32_t>(shared - exponent, 31);
+    const std::uint32_t significand = (exponent == 0 ? 0 : (1U << 23 | (words[i] & kFraction))) >> shift;
+    const std::uint32_t rounded = (significand + below_half + (significand >> cut & 1)) >> cut;
+    const float magnitude = static_cast<float>(static_cast<std::int32_t>(std::min(rounded, largest))) * unit;
+    const std::uint32_t sign = rounded == 0 ? 0 : words[i] & 0x80000000U;
+    values[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
+  }
+  return true;
+}
+
+void round_group_slowly(std::span<float> values, DType dtype) {
+  decode_block_float(encode_block_float(values, dtype), dtype, values);
+}
+
+[[gnu::always_inline]] inline void round_row_loop(float* row, std::size_t length, DType dtype) {
+  const int bits = magnitude_bits(dtype);
+  std::size_t column = 0;
+  for (; column + kBlockFloatGroup <= length; column += kBlockFloatGroup)
+    if (!round_group_loop(row + column, bits)) round_group_slowly({row + column, kBlockFloatGroup}, dtype);
+  if (column < length) round_group_slowly({row + column, length - column}, dtype);
+}
+OPWRIGHT_VECTORISED(void, round_row, (float* row, std::size_t length, DType dtype), (row, length, dtype))
+
+[[gnu::always_inline]] inline void round_bfloat16s_loop(float* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+    const bool nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+    const std::uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000;
+    values[i] = std::bit_cast<float>(nan ? 0x7FC00000 : rounded);
+  }
+}
+OPWRIGHT_VECTORISED(void, round_bfloat16s, (float* values, std::size_t count), (values, count))
+
+// Elements that one thread takes at a time.
+constexpr std::int64_t kPart = 1 << 16;
 
 }  // namespace
 
@@ -69,19 +124,19 @@ void decode_block_float(const BlockFloatGroup& group, DType dtype, std::span<flo
 }
 
 void quantize(std::span<float> values, std::int64_t row_length, DType dtype) {
+  const auto count = static_cast<std::int64_t>(values.size());
   if (dtype == DType::kBfloat16) {
-    for (float& value : values) value = round_bfloat16(value);
+    parallel_for(0, count, kPart, [&](std::int64_t first, std::int64_t last) {
+      round_bfloat16s(values.data() + first, static_cast<std::size_t>(last - first));
+    });
     return;
   }
   if (!is_block_float(dtype) || row_length <= 0) return;
-  const auto row_size = static_cast<std::size_t>(row_length);
-  for (std::size_t row = 0; row + row_size <= values.size(); row += row_size) {
-    for (std::size_t column = 0; column < row_size; column += kBlockFloatGroup) {
-      const std::size_t count = std::min<std::size_t>(kBlockFloatGroup, row_size - column);
-      const std::span<float> part = values.subspan(row + column, count);
-      decode_block_float(encode_block_float(part, dtype), dtype, part);
-    }
-  }
+  parallel_for(0, count / row_length, std::max<std::int64_t>(1, kPart / row_length),
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t row = first; row < last; ++row)
+                   round_row(values.data() + row * row_length, static_cast<std::size_t>(row_length), dtype);
+               });
 }
 
 void quantize(HostTensor& tensor) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -40,6 +41,28 @@ TEST(Quantize, BitsThatAreShiftedOutDoNotCount) {
   // Just above half of the last place: the bit that says so is lost when the exponents are made equal.
   const std::vector<float> values{0x1p12F, 0x1p5F + 0x1p-17F};
   EXPECT_EQ(encode_block_float(values, DType::kBfloat8B).data[1], 0x00);
+}
+
+TEST(Quantize, TheFastWayGivesTheBitsOfTheLongOne) {
+  std::uint32_t state = 12345;
+  for (const DType dtype : {DType::kBfloat8B, DType::kBfloat4B}) {
+    for (int round = 0; round < 20000; ++round) {
+      std::vector<float> values(kBlockFloatGroup);
+      const std::uint32_t base = state >> 8 & 0xFF;
+      const std::uint32_t spread = 1 + (round % 32);
+      for (float& value : values) {
+        state = state * 1664525 + 1013904223;
+        std::uint32_t bits = state;
+        if (round % 3 != 0) bits = (state & 0x80700000) | (base + state % spread) % 256 << 23 | (state & 0x1FFFF);
+        value = std::bit_cast<float>(bits);
+      }
+      std::vector<float> wanted(values.size());
+      decode_block_float(encode_block_float(values, dtype), dtype, wanted);
+      quantize(values, kBlockFloatGroup, dtype);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(wanted[i])) << round << " " << i;
+    }
+  }
 }
 
 TEST(Quantize, InfinityEmptiesItsGroup) {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "device/sim/gemm_kernel.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "model/quantize.h"
 
 namespace {
@@ -104,7 +104,7 @@ void measure(const ProblemSize& size, int threads, const OpenBlas& blas) {
                     },
                     threads, 0.5);
   }
-  opwright::sim::set_threads(threads);
+  opwright::set_threads(threads);
   for (const Fidelity fidelity : {Fidelity::kLoFi, Fidelity::kHiFi2, Fidelity::kHiFi3, Fidelity::kHiFi4}) {
     for (const bool fp32 : {false, true}) {
       Gemm job;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "device/sim/attention.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "model/attention_program.h"
 
 namespace opwright::sim {

@@ -6,7 +6,7 @@
 
 #include "device/sim/gemm.h"
 #include "device/sim/matmul.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "model/conv_call.h"
 #include "model/conv_shards.h"
 

@@ -5,7 +5,7 @@
 
 #include "device/sim/activation.h"
 #include "device/sim/pack.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "model/quantize.h"
 
 namespace opwright::sim {

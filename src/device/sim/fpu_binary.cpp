@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/sim/gemm_kernel.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "device/sim/sfpu.h"
 #include "device/sim/sfpu_lane.h"
 #include "device/sim/unpack.h"

@@ -8,7 +8,7 @@
 
 #include "device/sim/fpu_binary.h"
 #include "device/sim/gemm_kernel.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "model/host_tensor.h"
 
 namespace opwright::sim {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/sim/gemm_kernel.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "model/quantize.h"
 
 namespace opwright::sim {

@@ -1,6 +1,6 @@
 #include "device/sim/heads.h"
 
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 namespace opwright::sim {
 

@@ -6,7 +6,7 @@
 
 #include "device/sim/fpu_binary.h"
 #include "device/sim/gemm.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "model/matmul_program.h"
 
 namespace opwright::sim {

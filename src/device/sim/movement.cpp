@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "device/sim/pack.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "device/sim/sfpu.h"
 
 namespace opwright::sim {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "device/sim/pack.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "device/sim/unpack.h"
 #include "model/conv_call.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "device/sim/sfpu_lane.h"
 
 namespace opwright::sim {

@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "device/sim/kernel.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {

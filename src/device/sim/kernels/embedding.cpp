@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "device/sim/movement.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "device/sim/norm_rows.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {

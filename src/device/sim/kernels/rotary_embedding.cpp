@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "device/sim/rotary.h"
 
 namespace opwright::sim {

@@ -1,4 +1,4 @@
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 #include "device/sim/rotary.h"
 
 namespace opwright::sim {

@@ -4,7 +4,7 @@
 
 #include "device/sim/kernel.h"
 #include "device/sim/pack.h"
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace opwright::sim {
+namespace opwright {
 
 // Threads that loops use: `set_threads`, else $OPWRIGHT_THREADS, else what the machine has.
 int threads();
@@ -16,4 +16,4 @@ void set_threads(int count);  // 0: back to the default. Not while a loop runs.
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain,
                   const std::function<void(std::int64_t first, std::int64_t last)>& f);
 
-}  // namespace opwright::sim
+}  // namespace opwright

@@ -1,4 +1,4 @@
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace opwright::sim {
+namespace opwright {
 
 namespace {
 
@@ -158,4 +158,4 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain,
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
-}  // namespace opwright::sim
+}  // namespace opwright

@@ -1,4 +1,4 @@
-#include "device/sim/parallel.h"
+#include "base/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace opwright::sim {
+namespace opwright {
 namespace {
 
 class Parallel : public ::testing::Test {
@@ -65,4 +65,4 @@ TEST_F(Parallel, LoopsOfSeveralThreadsOfTheProgramAllEnd) {
 }
 
 }  // namespace
-}  // namespace opwright::sim
+}  // namespace opwright

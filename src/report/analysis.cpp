@@ -1,0 +1,1 @@
+#include "model/case_record.h"

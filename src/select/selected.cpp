@@ -1,0 +1,142 @@
+#include "select/selected.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "normalize/normalize.h"
+#include "select/evaluate.h"
+#include "select/terms.h"
+
+namespace opwright::select {
+namespace {
+
+std::vector<std::string> known_names(const std::vector<store::OccurrenceRow>& rows,
+                                     std::string store::OccurrenceRow::* member) {
+  std::set<std::string> names;
+  for (const store::OccurrenceRow& row : rows) names.insert(row.*member);
+  if (names.size() > 1) {
+    names.erase("unknown");
+    names.erase("");
+  }
+  return {names.begin(), names.end()};
+}
+
+// What the indexes of the store leave to look at, by id.
+Result<std::vector<ConfigId>> candidates_of(store::Reader& reader, const Selector& selector) {
+  if (const std::string key = required_key(selector); !key.empty()) return reader.with_key(key);
+  const auto ways = alternatives(selector);
+  if (ways.empty()) return reader.candidates({});
+  std::vector<ConfigId> all;
+  for (const auto& terms : ways) {
+    OPWRIGHT_TRY_ASSIGN(const auto some, reader.candidates(terms));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> Selected::models() const { return known_names(occurrences, &store::OccurrenceRow::model); }
+std::vector<std::string> Selected::machines() const {
+  return known_names(occurrences, &store::OccurrenceRow::machine_label);
+}
+std::vector<std::string> Selected::sources() const {
+  std::vector<std::string> names = known_names(occurrences, &store::OccurrenceRow::source);
+  if (names.size() == 1 && names.front().empty()) names.clear();
+  return names;
+}
+
+std::string_view Selected::error() const {
+  std::string_view example;  // the largest, so that it does not depend on who was imported first
+  for (const store::FormRow& form : forms) example = std::max<std::string_view>(example, form.error);
+  return example;
+}
+
+std::string identity_of_this_build() { return fmt::format("keys {}, terms {}", normalize::kKeyVersion, kTermVersion); }
+
+void append_machine_names(std::string_view label, std::vector<std::string_view>& names) {
+  names.push_back(label);
+  for (std::size_t from = 0; from < label.size();) {
+    const std::size_t end = std::min(label.find(' ', from), label.size());
+    names.push_back(label.substr(from, end - from));
+    from = end + 1;
+  }
+}
+
+Status for_each_selected(store::Reader& reader, const Selector& selector,
+                         const std::function<Status(Selected&&)>& use) {
+  OPWRIGHT_TRY_ASSIGN(const auto ids, candidates_of(reader, selector));
+  normalize::Normalizer normalizer;
+  format::LiftNotes notes;
+  const bool provenance = needs_provenance(selector);
+  std::vector<std::string_view> models, machines;
+  struct Most {
+    std::int64_t count = kUncounted, raised = 0;
+  };
+  std::map<std::tuple<std::int64_t, std::string_view, std::string_view, std::string_view, std::string_view>, Most>
+      counts;
+  std::set<std::pair<std::int64_t, std::string_view>> uncounted;  // form and trace: each stands for one call
+  for (const ConfigId id : ids) {
+    Selected selected;
+    selected.id = id;
+    OPWRIGHT_TRY_ASSIGN(selected.forms, reader.forms(id));
+    if (selected.forms.empty()) return fail(ErrorCode::kBadInput, "a configuration has no form; the store is damaged");
+    const store::FormRow& form = selected.forms.front();
+    OPWRIGHT_TRY_ASSIGN(selected.config, normalizer.normalize(form.kind, form.op, form.text, notes));
+    if (!provenance && !matches(selector, {selected.config})) continue;
+    OPWRIGHT_TRY_ASSIGN(selected.occurrences, reader.occurrences(selected.forms));
+    models.clear();
+    machines.clear();
+    uncounted.clear();
+    counts.clear();
+    for (const store::OccurrenceRow& row : selected.occurrences) {
+      // Copies of one trace that differ in hashes only stand side by side and count once.
+      Most& most = counts[{row.form.value, row.source, row.machine, row.trace_uid, row.sweep_source_hash}];
+      most.count = std::max(most.count, row.count);
+      most.raised = std::max(most.raised, row.raised);
+      if (!provenance) continue;
+      models.insert(models.end(), {row.model, row.source, row.hf_model});
+      append_machine_names(row.machine_label, machines);
+    }
+    for (const auto& [call, most] : counts) {
+      if (most.count == kUncounted)
+        uncounted.emplace(std::get<0>(call), std::get<3>(call));
+      else
+        selected.calls += most.count;
+      selected.raised += most.raised;
+    }
+    selected.uncounted = static_cast<std::int64_t>(uncounted.size());
+    selected.calls += selected.uncounted;
+    if (provenance &&
+        !matches(selector, {selected.config, models, machines, selected.calls, selected.raised, selected.error()}))
+      continue;
+    OPWRIGHT_TRY(use(std::move(selected)));
+  }
+  return {};
+}
+
+Result<std::vector<Selected>> select_all(store::Reader& reader, const Selector& selector) {
+  std::vector<std::pair<std::string, Selected>> found;
+  OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
+    std::string text = normalize::canonical_text(selected.config);
+    found.emplace_back(std::move(text), std::move(selected));
+    return {};
+  }));
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    if (a.second.config.op != b.second.config.op) return a.second.config.op < b.second.config.op;
+    if (a.second.calls != b.second.calls) return a.second.calls > b.second.calls;
+    return a.first < b.first;
+  });
+  std::vector<Selected> all;
+  all.reserve(found.size());
+  for (auto& entry : found) all.push_back(std::move(entry.second));
+  return all;
+}
+
+}  // namespace opwright::select

@@ -1,0 +1,1 @@
+#include "vectors/test_vector.h"
