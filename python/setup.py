@@ -48,7 +48,7 @@ WORK = REPO / "build" / "python-package"
 (WORK / "egg").mkdir(parents=True, exist_ok=True)
 
 setup(
-    packages=["opwright"],
+    packages=["opwright", "opwright.device", "opwright.oracle", "opwright.ttnn_device"],
     package_data={"opwright": ["py.typed", "*.pyi"]},
     ext_modules=[
         Extension(

@@ -117,7 +117,7 @@ def plan(cls: type) -> Plan:
         )
     fields = _readable_properties(cls)
     if not fields:
-        # A semaphore tells its address through a function; classes of the library's Python part keep their state in vars.
+        # A semaphore tells its address through a function; classes of the library's Python part keep state in vars.
         is_readable = name == "global_semaphore" or (module.split(".")[0] == "ttnn" and has_dict)
         return name, FOREIGN if is_readable else OPAQUE, False, has_dict, ()
     if "ProgramConfig" in name and "Matmul" in name and hasattr(cls, "to_json"):

@@ -11,9 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <system_error>
 #include <vector>
+
+#include "base/atomic_file.h"
 
 namespace opwright {
 namespace {
@@ -286,37 +287,9 @@ Status read_file(const std::string& path, std::string& out) {
 }
 
 Status write_atomically(const std::string& named, std::string_view content) {
-  std::error_code ignored;
-  const auto target =
-      std::filesystem::is_symlink(named, ignored) ? std::filesystem::weakly_canonical(named, ignored).string() : named;
-  const std::string& path = target.empty() ? named : target;  // a link stays a link: what it names is replaced
-  struct stat info{};
-  const bool special =
-      stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);  // a device or pipe cannot be renamed over
-  const std::string temporary = special ? path : fmt::format("{}.{}.tmp", path, getpid());
-  const auto failed = [&](const char* what) {
-    const int error = errno;
-    if (!special) unlink(temporary.c_str());
-    return fail(ErrorCode::kIo,
-                fmt::format("{}: cannot {}: {}; nothing was changed", path, what, system_message(error)));
-  };
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | (special ? 0 : O_CREAT | O_TRUNC), 0644);
-  if (fd < 0) return failed("write");
-  while (!content.empty()) {
-    const ssize_t put = ::write(fd, content.data(), content.size());
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      const int error = errno;
-      close(fd);
-      errno = error;
-      return failed("write");
-    }
-    content.remove_prefix(static_cast<std::size_t>(put));
-  }
-  const bool flushed = special || fsync(fd) == 0;
-  if (close(fd) != 0 || !flushed) return failed("write");
-  if (!special && rename(temporary.c_str(), path.c_str()) != 0) return failed("rename");
-  return {};
+  OPWRIGHT_TRY_ASSIGN(AtomicFile file, AtomicFile::create(named));
+  OPWRIGHT_TRY(file.append(content));
+  return file.commit();
 }
 
 }  // namespace opwright

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/device_conform.h"
 #include "cli/device_cover.h"
+#include "cli/device_program.h"
 #include "cli/output.h"
 
 namespace opwright::cli {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::array kFlags{
     Flag{"--oracle", "FILE", "conform: recorded ground truth; more files may follow as arguments", true},
     Flag{"--device", "DEVICE", "conform, cover: the device (default sim; conform uses the board of each record)"},
+    kPythonFlag,
     Flag{"--op", "OP", "conform: only cases of this operation", true},
     Flag{"--list", "N", "conform, cover: how many disagreements or reasons to show (default 10)"},
     kWhereFlag,
@@ -27,7 +29,8 @@ constexpr std::array kFlags{
 constexpr char kDetails[] =
     "  opwright device list\n"
     "  opwright device conform --oracle calls.jsonl numbers.json\n"
-    "  opwright device cover --where 'model~llama'\n\n"
+    "  opwright device cover --where 'model~llama'\n"
+    "  opwright device conform --device ttnn:mock:n150 --oracle calls.jsonl\n\n"
     "list     what devices there are and what they can do\n"
     "conform  agreement of a device with recorded ground truth: which calls are accepted, what they return, how "
     "accurate\n"
@@ -37,6 +40,15 @@ constexpr char kDetails[] =
     "cover    runs every configuration of the store on the board it was traced on and says which ones get a verdict, "
     "and\n"
     "         why the others do not";
+
+// Not rows of the table: what they are shows only when they are started.
+constexpr char kPrograms[] =
+    "\nand devices that are programs (docs/formats/device-protocol.md):\n"
+    "  ttnn             the real library, on whatever the environment selects: hardware or a vendor's simulator\n"
+    "  ttnn:mock:BOARD  the real library without hardware: accepts or refuses, computes nothing "
+    "('opwright mock --list')\n"
+    "  exec:'COMMAND'   any program that speaks the protocol\n"
+    "ttnn needs a Python 3.10 or 3.12 that has it: pip install ttnn; --python or $OPWRIGHT_TTNN_PYTHON names it\n";
 
 int list_devices(CommandEnv& env) {
   Table table{{{"device"},
@@ -57,6 +69,7 @@ int list_devices(CommandEnv& env) {
   table.rows.push_back(
       {"null", name_of(Numerics::kNone), "", std::int64_t{1}, "", std::int64_t{0}, std::int64_t{0}, std::int64_t{0}});
   print(table, env);
+  if (env.format == OutputFormat::kTable) env.out << kPrograms;
   return kExitOk;
 }
 

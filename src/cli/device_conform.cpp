@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/device_program.h"
 #include "cli/output.h"
 #include "exec/conform.h"
 
@@ -124,7 +125,12 @@ Result<int> run_conform(const ParsedArgs& args, CommandEnv& env) {
   if (files.empty()) return fail(ErrorCode::kUsage, "device conform needs --oracle FILE…");
   const std::vector<std::string> ops = args.all("--op");
   OPWRIGHT_TRY_ASSIGN(const std::size_t list, count_of(args, "--list", 10));
-  OPWRIGHT_TRY_ASSIGN(Conform conform, Conform::on(args.value("--device", "sim")));
+  const std::string device = args.value("--device", "sim");
+  std::unique_ptr<Device> program;
+  if (is_device_program(device)) {
+    OPWRIGHT_TRY_ASSIGN(program, open_any_device(device, args.value("--python")));
+  }
+  OPWRIGHT_TRY_ASSIGN(Conform conform, program ? Conform::on(*program) : Conform::on(device));
   for (const std::string& file : files) {
     OPWRIGHT_TRY(read_oracle(file, [&](OracleCase&& oracle) -> Status {
       if (ops.empty() || std::ranges::find(ops, oracle.config.op) != ops.end()) conform.add(oracle);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "cli/device_program.h"
 #include "cli/output.h"
 #include "cli/query.h"
 #include "device/device.h"
@@ -77,24 +78,26 @@ Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   OPWRIGHT_TRY_ASSIGN(const std::size_t list, count_of(args, "--list", 10));
   const std::string device_name = args.value("--device", "sim");
-  const bool own_board = device_name.find(':') == std::string::npos;
+  const bool own_board = device_name.find(':') == std::string::npos && !is_device_program(device_name);
+  std::unique_ptr<Device> shared;  // a device with a board of its own is opened once
   std::map<std::string, OpCover> ops;
   std::map<std::string, std::string> examples;  // reason -> repeat line
   std::int64_t without_board = 0;
   RunOptions options;
   options.compute = !args.is_set("--no-run");
   OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
-    std::unique_ptr<Device> device;
+    std::unique_ptr<Device> own;
     if (own_board) {
       std::optional<Board> board = traced_board(selected);
       if (!board) {
         ++without_board;
         OPWRIGHT_TRY_ASSIGN(board, find_board(kUsualBoard));
       }
-      device = open_device(device_name, *std::move(board));
-    } else {
-      OPWRIGHT_TRY_ASSIGN(device, open_device(device_name));
+      own = open_device(device_name, *std::move(board));
+    } else if (!shared) {
+      OPWRIGHT_TRY_ASSIGN(shared, open_any_device(device_name, args.value("--python")));
     }
+    Device* const device = own_board ? own.get() : shared.get();
     const CaseResult result = run_case(selected.config, *device, options);
     OpCover& op = ops[selected.config.op];
     ++op.configurations;

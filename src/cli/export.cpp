@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/query.h"
 #include "cli/value_json.h"
+#include "cli/vectors_export.h"
 #include "format/master/value_writer.h"
 #include "normalize/normalize.h"
 
@@ -16,14 +17,14 @@ namespace opwright::cli {
 namespace {
 
 constexpr std::array kFlags{
-    Flag{"--to", "FORMAT", "master (era 2), master1 (era 1), jsonl, csv"},
+    Flag{"--to", "FORMAT", "master (era 2), master1 (era 1), jsonl, csv, vectors (a folder)"},
     Flag{"--output", "FILE", "write to FILE (short: -o), whole or not at all; default standard output"},
     kWhereFlag,
     Flag{"--include-raised", "", "master and master1: also configurations all of whose calls raised"},
     kWaitFlag,
 };
-constexpr std::array<std::string_view, 4> kFormats{"master", "master1", "jsonl", "csv"};
-constexpr std::array<std::string_view, 3> kLater{"per-op", "vectors", "native"};
+constexpr std::array<std::string_view, 5> kFormats{"master", "master1", "jsonl", "csv", "vectors"};
+constexpr std::array<std::string_view, 2> kLater{"per-op", "native"};
 
 // One configuration a line: what a data tool wants.
 std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& report) {
@@ -70,16 +71,38 @@ void leave_out_raised(std::vector<Selected>& selected, ExportReport& report) {
   if (left > 0) report.left_out["configurations all of whose calls raised"] = static_cast<std::int64_t>(left);
 }
 
+// Suite model_traced, as `vectors --export` writes it.
+Result<int> export_vectors(const ParsedArgs& args, CommandEnv& env) {
+  const std::string folder = args.value("--output");
+  if (folder.empty()) return fail(ErrorCode::kUsage, "--to vectors writes files into a folder: add -o DIR");
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
+  const vectors::SuiteOptions options{.group = vectors::GroupBy::kMesh};
+  vectors::SweepWriter writer = sweep_writer(options, folder, "");
+  OPWRIGHT_TRY(for_each_vector(reader, selector, options,
+                               [&](vectors::TestVector&& vector) { return writer.add(std::move(vector)); }));
+  OPWRIGHT_TRY_ASSIGN(const vectors::SweepReport report, writer.finish());
+  print_object(export_json(report, folder),
+               {{"folder", folder},
+                {"vectors", std::to_string(report.vectors)},
+                {"files", std::to_string(report.files.size())},
+                {"bytes", std::to_string(report.bytes)}},
+               export_text(report, folder), env);
+  return kExitOk;
+}
+
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string to = args.value("--to", "master");
   if (std::find(kLater.begin(), kLater.end(), to) != kLater.end())
     return fail(ErrorCode::kUnsupported,
-                fmt::format("--to {}: not in this version; choose master, master1, jsonl or csv", to));
+                fmt::format("--to {}: not in this version; choose master, master1, jsonl, csv or vectors", to));
   if (std::find(kFormats.begin(), kFormats.end(), to) == kFormats.end()) {
     const auto near = near_names(to, kFormats);
-    return fail(ErrorCode::kUsage, fmt::format("--to {}: no such format{} Choose master, master1, jsonl or csv", to,
-                                               near.empty() ? "." : did_you_mean(near)));
+    return fail(ErrorCode::kUsage,
+                fmt::format("--to {}: no such format{} Choose master, master1, jsonl, csv or vectors", to,
+                            near.empty() ? "." : did_you_mean(near)));
   }
+  if (to == "vectors") return export_vectors(args, env);
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   OPWRIGHT_TRY_ASSIGN(std::vector<Selected> selected, select_all(reader, selector));
@@ -131,10 +154,12 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 const Command kExport{"export",
                       "Write configurations in a format that other tools read.",
                       "master and master1 are the files of the existing tooling, in its own text style; jsonl and csv "
-                      "are for data tools.\n\n"
+                      "are for data tools;\nvectors is what 'opwright vectors --export' writes, where suites can be "
+                      "chosen.\n\n"
                       "  opwright export --to master -o ttnn_operations_master.json\n"
                       "  opwright export --to master1 --where 'op=add'\n"
-                      "  opwright export --to csv -o all.csv",
+                      "  opwright export --to csv -o all.csv\n"
+                      "  opwright export --to vectors -o vectors_export",
                       "",
                       0,
                       0,

@@ -1,40 +1,83 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <charconv>
 
 #include "cli/command.h"
-#include "cli/output.h"
-#include "cli/value_json.h"
-#include "device/device.h"
-#include "exec/case_line.h"
-#include "exec/run_case.h"
+#include "cli/device_program.h"
+#include "cli/run_many.h"
+#include "cli/run_one.h"
+#include "cli/vector_flags.h"
 
 namespace opwright::cli {
 namespace {
 
 constexpr std::array kFlags{
-    Flag{"--case", "LINE", "the case: OP(name=value, …), as every failure prints it"},
-    Flag{"--device", "DEVICE", "where to run it: sim:n300, sim:BOARD.json, null (default sim:n150)"},
+    // What
+    Flag{"--case", "LINE", "one case, in this process: OP(name=value, …), as every failure prints it"},
+    kWhereFlag,
+    kSuiteFlag,
+    kSuitesFlag,
+    Flag{"--vectors", "PATH", "vectors of the existing framework: a file, or a folder with generation_manifest.json"},
+    kOpFlag,
+    kLimitFlag,
+    kCountFlag,
+    kRandomizeFlag,
+    kDedupeFlag,
+    Flag{"--keep-invalid", "", "also run vectors that break a validity rule"},
+    Flag{"--shard", "I/N", "only part I of N; which part a case is in never changes"},
+    Flag{"--budget", "TIME", "only what covers most within 60s, 5m, 1h"},
+    Flag{"--dry-run", "", "say what would be run, and how long it may take"},
+    // Where
+    Flag{"--device", "DEVICE",
+         "sim (each case on the board it was traced on, the default), sim:n300, sim:BOARD.json, null, ttnn, "
+         "ttnn:mock:n150, exec:'PROGRAM …'"},
+    Flag{"--against", "DEVICE", "run every case on a second device too, and say where they disagree"},
+    kPythonFlag,
+    Flag{"--jobs", "N", "workers at the same time (default: the machine's cores)"},
+    // Data and judge
     Flag{"--seed", "N", "of the input data (default 1)"},
     Flag{"--data", "NAME",
-         "distribution of plain inputs: normal N(0,1), uniform U(0,1), positive |N(0,1)|+0.1 (default normal)"},
+         "plain inputs: normal N(0,1), uniform U(0,1), positive |N(0,1)|+0.1, integers (default normal)"},
     Flag{"--pcc", "X", "threshold of the correlation instead of the operator's own"},
     Flag{"--metric", "NAME",
-         "also say what this PCC of the existing suites gives: pcc, pcc-2026-06, pcc-corrcoef, pcc-tt-lib"},
+         "--case: also say what this PCC of the existing suites gives: pcc, pcc-2026-06, pcc-corrcoef, pcc-tt-lib"},
     Flag{"--sample", "N", "judge about N elements of larger outputs (default 4194304)"},
+    Flag{"--mutate", "", "plant faults behind the comparer; cases that would not notice are vacuous"},
+    Flag{"--warm", "", "device programs: make each call twice, for a cold and a warm time"},
+    // Limits
+    Flag{"--timeout", "SECONDS", "of a case (default 30, more for large ones); OP=SECONDS or SUITE=SECONDS for some",
+         true},
+    Flag{"--memory", "SIZE", "of all workers together: 8G, 512M (default: 80 % of the machine)"},
+    Flag{"--cpu-seconds", "N", "of one case (default: no limit)"},
+    Flag{"--reset-cmd", "COMMAND", "run by the shell after a hang"},
+    Flag{"--no-attribute", "", "do not repeat failures to find out who is to blame"},
+    Flag{"--fail-fast", "", "stop at the first failure"},
+    // Course
+    Flag{"--resume", "", "go on with the last run that was interrupted"},
+    Flag{"--run", "RUN", "--resume: which run"},
+    Flag{"--quiet", "", "print failures and the summary only"},
+    kWaitFlag,
 };
 
 constexpr char kDetails[] =
+    "  opwright run                                 all recorded configurations, each on the board it was traced on\n"
+    "  opwright run --where 'model~llama' --device sim:n300 --budget 60s\n"
+    "  opwright run --device ttnn:mock:n300         would the real library take them? (no numbers)\n"
+    "  opwright run --device sim:n150 --against ttnn:mock:n150\n"
+    "  opwright run --resume                        after Ctrl-C, a crash or a kill\n"
     "  opwright run --case 'ttnn.relu(input_tensor=tensor([1,1,32,64] BFLOAT16 TILE DEVICE memory(DRAM "
-    "INTERLEAVED)))'\n"
-    "  opwright run --device sim:n300 --seed 7 --case '…'\n\n"
-    "The call is checked as the real library would check it, run on the device, and every output is compared with a\n"
-    "reference in double precision. Exit code 0: passed (or accepted by a device without numerics); 1: failed,\n"
-    "mistrusted or refused.";
+    "INTERLEAVED)))'\n\n"
+    "Every case runs in a worker process: a crash, a hang or a lack of memory costs that case alone, and is repeated "
+    "to\n"
+    "find out who is to blame. A call is checked as the real library would check it, run on the device, and every "
+    "output\n"
+    "is compared with a reference in double precision. Results are in the store at once; 'opwright results' analyses\n"
+    "them. Exit code 0: nothing failed; 1: something failed, or nothing was passed or accepted; 130: interrupted.";
 
-Result<RunOptions> options_of(const ParsedArgs& args) {
+}  // namespace
+
+Result<RunOptions> run_options_of(const ParsedArgs& args) {
   RunOptions options;
   OPWRIGHT_TRY_ASSIGN(const std::size_t seed, count_of(args, "--seed", 1));
   options.recipe.seed = seed;
@@ -64,73 +107,18 @@ Result<RunOptions> options_of(const ParsedArgs& args) {
   return options;
 }
 
-std::string result_text(const CaseResult& result, std::string_view repeat) {
-  std::string text = fmt::format("{}", name_of(result.outcome));
-  if (!result.argument.empty()) text += fmt::format(" [{}]", result.argument);
-  if (!result.reason.empty()) text += ": " + result.reason;
-  text += '\n';
-  if (!result.assumed.empty())
-    text += fmt::format("  assumed as not passed, because the trace lost them: {}\n", fmt::join(result.assumed, ", "));
-  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    text += fmt::format("  output {}: {}\n", i, tensor_line(result.outputs[i].spec));
-    if (i < result.verdicts.size()) {
-      const std::string verdict = to_text(result.verdicts[i]);
-      for (std::size_t at = 0; at < verdict.size();) {
-        const std::size_t end = std::min(verdict.find('\n', at), verdict.size());
-        text += "    " + verdict.substr(at, end - at) + '\n';
-        at = end + 1;
-      }
-    }
-  }
-  if (result.outcome != Outcome::kNotRun && !result.verdicts.empty())
-    text += fmt::format("  device {:.3f} s, reference and judge {:.3f} s, L1 {} a core, DRAM {}\n", result.seconds,
-                        result.reference_seconds, size_text(result.memory.l1_per_core), size_text(result.memory.dram));
-  return text + fmt::format("  repeat: {}\n", repeat);
-}
-
-JsonObject result_json(const CaseResult& result, std::string_view line, const Device& device, std::string_view repeat) {
-  std::vector<std::string> outputs;
-  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    JsonObject output;
-    output.add_raw("spec", value_json(Value::tensor(result.outputs[i].spec)))
-        .add_raw("padded_shape", to_text(result.outputs[i].padded));
-    if (i < result.verdicts.size()) output.add_raw("verdict", to_json(result.verdicts[i]));
-    outputs.push_back(output.text());
-  }
-  return JsonObject()
-      .add("outcome", name_of(result.outcome))
-      .add("reason", result.reason)
-      .add("argument", result.argument)
-      .add_raw("assumed", json_array(result.assumed, false))
-      .add("case", line)
-      .add("device", device.can().name)
-      .add("numerics", name_of(device.can().numerics))
-      .add_raw("outputs", json_array(outputs, true))
-      .add("l1_per_core", result.memory.l1_per_core)
-      .add("dram", result.memory.dram)
-      .add_number("seconds", result.seconds)
-      .add_number("reference_seconds", result.reference_seconds)
-      .add("repeat", repeat);
-}
+namespace {
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  const std::string line = args.value("--case");
-  if (line.empty())
-    return fail(ErrorCode::kUsage, "run needs --case 'OP(name=value, …)'; 'opwright help run' shows one");
-  OPWRIGHT_TRY_ASSIGN(const OpConfig config, parse_case(line));
-  OPWRIGHT_TRY_ASSIGN(const RunOptions options, options_of(args));
-  OPWRIGHT_TRY_ASSIGN(const auto device, open_device(args.value("--device", "sim:n150")));
-  const CaseResult result = run_case(config, *device, options);
-  const std::string repeat = repeat_command(case_line(config), device->can().name, options.recipe);
-  print_object(result_json(result, case_line(config), *device, repeat),
-               {{"outcome", std::string(name_of(result.outcome))}, {"reason", result.reason}, {"case", line}},
-               result_text(result, repeat), env);
-  return result.outcome == Outcome::kPassed || result.outcome == Outcome::kAccepted ? kExitOk : kExitDifference;
+  OPWRIGHT_TRY_ASSIGN(const RunOptions options, run_options_of(args));
+  return args.value("--case").empty() ? run_many(args, env, options) : run_one(args, env, options);
 }
 
 }  // namespace
 
-const Command kRun{
-    "run", "Run a case on a device and judge it against an independent reference.", kDetails, "", 0, 0, kFlags, run};
+const Command kRun{"run",    "Run cases on a device in isolated workers and judge them against independent references.",
+                   kDetails, "",
+                   0,        0,
+                   kFlags,   run};
 
 }  // namespace opwright::cli

@@ -7,9 +7,9 @@
 #include <limits>
 #include <memory>
 
+#include "base/vectorised.h"
 #include "compare/bound.h"
 #include "compare/measure.h"
-#include "base/vectorised.h"
 
 namespace opwright {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t kGroup = 16;
 constexpr std::int64_t kColumnsWatched = 1 << 20;
 constexpr std::int64_t kRowsForColumns = 8;
+constexpr std::int64_t kElementsForFactor = 256;
 
 [[gnu::always_inline]] inline void widen_loop(const float* from, std::size_t n, double* to) {
   for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
@@ -80,6 +81,7 @@ class Judgement {
     check_nonfinite();
     check_bound();
     if (model_.contraction()) check_accumulation();
+    if (!model_.contraction() && !model_.exact()) check_common_factor();
     if (!model_.exact()) check_pcc();
     if (!verdict_.reasons.empty()) return std::move(verdict_);
     check_spread();
@@ -395,6 +397,26 @@ class Judgement {
                       "cannot be told from each other",
                       m.worst.bound, m.spread));
     }
+  }
+
+  // Where averages cancel (attention over many keys), the bound of an element is as wide as the element, and PCC does
+  // not see a factor. But an error of at most `relative` in each part of a sum cannot scale the whole by more than
+  // about that: twice is accepted, and what rounding of the output and chance add.
+  void check_common_factor() {
+    Metrics& m = verdict_.metrics;
+    const double relative = judged_.budget.relative;
+    const auto n = static_cast<double>(m.compared);
+    if (relative <= 0.0 || m.compared < kElementsForFactor || !(m.spread > 0.0) || std::isnan(m.pcc)) return;
+    const Sums& sums = measured_->sums();
+    const double exact_variance = sums.ee / n - sums.e / n * (sums.e / n);
+    if (!(exact_variance > 0.0)) return;
+    m.scale = (sums.ea / n - sums.e / n * (sums.a / n)) / exact_variance;
+    const double rounding = (1 + model_.ulps()) * std::sqrt(12 * sums.rounding / n) / m.spread;
+    const double chance = 6 * m.noise / m.spread / std::sqrt(n);
+    const double allowed = 2 * relative + rounding + chance;
+    if (std::abs(m.scale - 1) > allowed)
+      reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, 1 - allowed,
+                         1 + allowed));
   }
 
   void check_pcc() {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/json.h"
+#include "compare/faults.h"
 #include "compare/judge.h"
 #include "compare/test_data.h"
 #include "model/value.h"
@@ -257,6 +258,23 @@ TEST_F(RealKernels, FaultsFail) {
       const Verdict verdict = c.verdict(wrong);
       EXPECT_EQ(verdict.outcome, Outcome::kFailed) << name << ", " << c.name << ": " << to_text(verdict);
     }
+  }
+}
+
+// The fault table on what real kernels computed: no case of the recorded ones is vacuous.
+TEST_F(RealKernels, PlantedFaultsAreNoticed) {
+  for (const Case& c : cases_) {
+    const FaultReport report = try_faults({.wanted = c.actual.spec,
+                                           .actual = c.actual,
+                                           .budget = c.budget,
+                                           .value = c.exact,
+                                           .magnitude = c.magnitude,
+                                           .rows = {}},
+                                          {}, {});
+    EXPECT_EQ(report.why_none, "") << c.name;
+    EXPECT_GE(report.tried, 16) << c.name;
+    for (const std::string& fault : report.unnoticed) ADD_FAILURE() << c.name << ": unnoticed " << fault;
+    EXPECT_TRUE(report.tolerated.empty()) << c.name << ": " << report.tolerated.front();
   }
 }
 

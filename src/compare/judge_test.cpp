@@ -438,5 +438,33 @@ TEST(SampleRows, TakesEndsBoundariesAndEveryRegion) {
   EXPECT_NE(rows, sample_rows(other));
 }
 
+// Means over many cancelling parts: the bound of an element is wider than the element, PCC sees no factor.
+TEST(Judge, ACommonFactorOfCancellingPartsFails) {
+  test::Numerals random(3);
+  HostTensor actual;
+  actual.spec.shape = {64, 64};
+  actual.spec.has_shape = true;
+  actual.spec.dtype.value = DType::kBfloat16;
+  std::vector<double> exact, magnitude;
+  for (int i = 0; i < 64 * 64; ++i) {
+    exact.push_back(0.1 * random.normal());
+    magnitude.push_back(0.8);
+    actual.floats.push_back(static_cast<float>(bf16(exact.back() + 0.01 * random.normal())));
+  }
+  const ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise, .ulps = 2, .relative = 0.06, .pcc = 0.9};
+  const auto verdict = [&] {
+    return judge({.wanted = actual.spec,
+                  .actual = actual,
+                  .budget = budget,
+                  .value = exact,
+                  .magnitude = magnitude,
+                  .rows = {}});
+  };
+  EXPECT_EQ(verdict().outcome, Outcome::kPassed) << to_text(verdict());
+  for (float& value : actual.floats) value *= 0.75F;
+  EXPECT_EQ(verdict().outcome, Outcome::kFailed);
+  EXPECT_NE(to_text(verdict()).find("scaled by"), std::string::npos) << to_text(verdict());
+}
+
 }  // namespace
 }  // namespace opwright

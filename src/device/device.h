@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "model/board.h"
 #include "model/bound_call.h"
 #include "model/host_tensor.h"
+#include "model/outcome.h"
 #include "model/refusal.h"
 #include "model/tensor_layout.h"
 
@@ -30,6 +33,12 @@ struct Capabilities {
   bool timing = false;
   bool mesh = false;  // runs calls over several chips
   Board board;
+  // Of devices that are programs (device/external): they take calls as they were recorded, also of operators that
+  // nobody here knows, and answer in the library's own words.
+  bool recorded_calls = false;
+  bool capture = false;                         // says what it really executed
+  bool golden = false;                          // has golden functions of the library's own
+  std::map<std::string, std::string> versions;  // of the software behind it
 };
 
 struct MemoryReport {
@@ -40,6 +49,16 @@ struct MemoryReport {
 struct DeviceResult {
   std::vector<HostTensor> outputs;
   MemoryReport memory;
+  std::vector<OutputSpec> reported;                  // what the device says that it returned, where it says so
+  std::optional<double> cold_seconds, warm_seconds;  // of the first call, and of the last where it ran again
+  std::optional<double> kernel_seconds;              // on the chip
+  std::string trace;                                 // native trace of what was executed; the caller removes the file
+};
+
+// The device failed instead of answering.
+struct DeviceFailure {
+  Outcome outcome = Outcome::kDeviceError;  // kDeviceError, kCrashed, kHarnessError
+  std::string message;
 };
 
 // A call as a device gets it: bound, checked, with the outputs that the operator's rules promise.
@@ -49,6 +68,9 @@ struct DeviceCall {
   // For each output the rows that will be looked at, ascending; empty: all. A device may leave other rows as they are
   // where that saves hours, and need not.
   std::span<const std::vector<std::int64_t>> rows = {};
+  int repeat = 1;        // 2: once cold, once warm
+  bool capture = false;  // asks for DeviceResult::trace
+  bool memory = true;    // asks for DeviceResult::memory, which may cost another call
 };
 
 class Device {
@@ -59,6 +81,9 @@ class Device {
   virtual Checked<MemoryReport> admit(const DeviceCall& call) = 0;
   // Runs it on these inputs (one for each of call.tensors). Admits first.
   virtual Checked<DeviceResult> run(const DeviceCall& call, std::span<const HostTensor> inputs) = 0;
+  // Why the last admit or run gave no answer, where its refusal is none: the device's program died, spoke garbage,
+  // failed by no rule. Null when the device answered, and always for devices of this process.
+  virtual const DeviceFailure* failure() const { return nullptr; }
 };
 
 // "sim:n300", "sim" (n150), "sim:FILE.json" (a board of one's own), "null".

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exec/data_roles.h"
+#include "exec/whole_numbers.h"
 #include "model/quantize.h"
 
 namespace opwright {
@@ -10,19 +12,39 @@ namespace {
 
 // Index tensors without a role of their own stay small, so that sums and products of them keep exact.
 constexpr std::int64_t kPlainIntegers = 64;
+constexpr double kGap = 0.1;  // of numbers that must not come near zero
 
-double draw(Random& random, Distribution distribution) {
+double draw(Random& random, Distribution distribution, std::int64_t reach) {
   switch (distribution) {
     case Distribution::kNormal:
       return random.normal();
     case Distribution::kUniform01:
       return random.uniform();
     case Distribution::kPositive:
-      return std::abs(random.normal()) + 0.1;
+      return std::abs(random.normal()) + kGap;
     case Distribution::kIntegers:
-      return static_cast<double>(random.below(kPlainIntegers / 4)) - static_cast<double>(kPlainIntegers / 8);
+      return static_cast<double>(random.below(2 * reach + 1) - reach);
   }
   return 0.0;
+}
+
+// A drawn number brought to where the operator is defined; whole numbers stay whole.
+double shaped(double x, Role role, bool whole) {
+  switch (role) {
+    case Role::kPositive:
+      return whole ? std::abs(x) + 1 : std::abs(x) + (std::abs(x) < kGap ? kGap : 0);
+    case Role::kNonZero:
+      if (whole) return x == 0 ? 1 : x;
+      return std::abs(x) >= kGap ? x : x < 0 ? x - kGap : x + kGap;
+    case Role::kCoarse:
+      return whole ? x : std::floor(2 * x + 0.5) / 2;
+    case Role::kNearOne:
+      return whole ? x : 1 + x / 8;
+    case Role::kQueries:
+      return whole ? x : 3 * x;
+    default:
+      return x;
+  }
 }
 
 // Large tensors repeat a block of this many values: drawing hundreds of millions of them takes longer than the call.
@@ -38,22 +60,98 @@ void fill_repeating(std::vector<T>& values, std::size_t count, const Draw& draw_
     std::copy_n(values.begin(), std::min(kPeriod, count - done), values.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-void fill_plain(HostTensor& tensor, Random& random, Distribution distribution) {
+void fill_numbers(HostTensor& tensor, Random& random, Distribution distribution, Role role, std::int64_t reach) {
   const auto count = static_cast<std::size_t>(tensor.size());
+  const bool whole = distribution == Distribution::kIntegers;
   if (tensor.integer())
-    fill_repeating(tensor.ints, count, [&] { return random.below(kPlainIntegers); });
+    fill_repeating(tensor.ints, count, [&] {
+      const std::int64_t value = random.below(whole ? reach + 1 : kPlainIntegers);
+      return role == Role::kNonZero || role == Role::kPositive ? value + 1 : value;
+    });
   else
-    fill_repeating(tensor.floats, count, [&] { return static_cast<float>(draw(random, distribution)); });
+    fill_repeating(tensor.floats, count,
+                   [&] { return static_cast<float>(shaped(draw(random, distribution, reach), role, whole)); });
+}
+
+// The number of a rank: the largest and the smallest of a row are different ones, the middle of a long row is nearly 0.
+// `shift` moves a row against the others, so that they do not have the same largest ones.
+constexpr std::int64_t kMostShift = 64;
+double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool whole, Random& random) {
+  constexpr std::int64_t kWhole = 256;       // whole numbers that bfloat16 holds
+  constexpr std::int64_t kDifferent = 1792;  // numbers that it has from 256 down to 2^-6
+  const std::int64_t different = (whole ? kWhole : kDifferent) - kMostShift;
+  const std::int64_t step = whole ? 1 : std::max<std::int64_t>(1, 2 * different / count);
+  const auto at = [&](std::int64_t place) {
+    return whole ? static_cast<double>(kWhole - place)
+                 : static_cast<double>(from_bfloat16_bits(static_cast<std::uint16_t>(0x4380 - place)));
+  };
+  const std::int64_t from_below = count - 1 - rank;
+  if (rank <= from_below && rank * step < different) return at(rank * step + shift);
+  if (from_below < rank && from_below * step < different) return -at(from_below * step + shift);
+  return whole ? 0.0 : (random.uniform() - 0.5) * 0x1p-7;
+}
+
+// Rows of `count` neighbours.
+void fill_ranked(HostTensor& tensor, Random& random, std::int64_t count, bool whole) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
+  for (std::int64_t start = 0; start + count <= tensor.size() && count > 0; start += count) {
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+    for (std::int64_t i = count - 1; i > 0; --i)
+      std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(random.below(i + 1))]);
+    const std::int64_t shift = random.below(kMostShift);
+    for (std::int64_t i = 0; i < count; ++i)
+      tensor.floats[static_cast<std::size_t>(start + i)] =
+          static_cast<float>(ranked(order[static_cast<std::size_t>(i)], count, shift, whole, random));
+  }
+}
+
+void fill_reciprocals(HostTensor& tensor) {
+  const auto width = static_cast<std::size_t>(std::max<std::int64_t>(1, row_length(tensor.spec.shape)));
+  tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
+  for (std::size_t i = 0; i < tensor.floats.size(); ++i) tensor.floats[i] = 1.0F / static_cast<float>(i % width + 1);
+}
+
+// Leaves one number in `every` neighbours of a row, at a random place: sums over the row stay small.
+void thin_out(HostTensor& tensor, Random& random, std::int64_t every) {
+  const std::int64_t width = row_length(tensor.spec.shape);
+  if (every <= 1 || tensor.integer() || width == 0) return;
+  for (std::int64_t row = 0; row < tensor.size() / width; ++row) {
+    for (std::int64_t start = 0; start < width; start += every) {
+      const std::int64_t length = std::min(every, width - start);
+      const std::int64_t kept = start + random.below(length);
+      for (std::int64_t i = start; i < start + length; ++i)
+        if (i != kept) tensor.floats[static_cast<std::size_t>(row * width + i)] = 0;
+    }
+  }
 }
 
 }  // namespace
 
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe) {
+  const bool whole = recipe.distribution == Distribution::kIntegers;
+  const Whole numbers = whole ? whole_numbers(op, call) : Whole{};
   std::vector<HostTensor> out;
   for (std::size_t i = 0; i < call.tensors.size(); ++i) {
     HostTensor& tensor = out.emplace_back(HostTensor{call.tensors[i].spec, {}, {}});
+    const Role role = role_of(op.name, call.tensors[i].param).value_or(Role::kPlain);
     Random random(recipe.seed * 0x100000001B3ULL + i);
-    if (op.fill == nullptr || !op.fill(call, i, random, tensor)) fill_plain(tensor, random, recipe.distribution);
+    if (op.fill != nullptr && op.fill(call, i, random, tensor)) {
+      // Numbers among structure become whole too.
+      if (whole && role == Role::kWeights)
+        for (float& value : tensor.floats)
+          value = std::clamp(std::floor(2 * value + 0.5F), -static_cast<float>(numbers.reach),
+                             static_cast<float>(numbers.reach));
+    } else if (role == Role::kReciprocals && !tensor.integer()) {
+      fill_reciprocals(tensor);
+    } else if (role == Role::kRanked && !tensor.integer()) {
+      // Without a dimension the largest of all is asked for.
+      const bool all = op.name == "ttnn.argmax" && !call.passed("dim");
+      fill_ranked(tensor, random, all ? tensor.size() : row_length(tensor.spec.shape), whole);
+    } else {
+      fill_numbers(tensor, random, recipe.distribution, role, numbers.reach);
+      if (whole && i == 0) thin_out(tensor, random, numbers.every);
+    }
     quantize(tensor);
   }
   return out;

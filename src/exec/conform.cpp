@@ -5,47 +5,16 @@
 #include "device/device.h"
 #include "exec/case_line.h"
 #include "exec/conform_values.h"
+#include "exec/output_fields.h"
 #include "exec/plan_call.h"
 #include "ops/all_ops.h"
 
 namespace opwright {
 namespace {
 
-std::string memory_text(const TensorSpec& spec) {
-  if (!spec.memory || spec.storage.value == StorageType::kHost) return "none";
-  MemoryConfig config = *spec.memory;
-  if (config.shard) config.nd_shard.reset();  // the same thing said twice
-  if (config.shard) config.shard->distribution.clear();
-  return to_text(config);
-}
-
-struct FieldTexts {
-  std::string name;
-  std::string expected;
-  std::string actual;
-};
-
-std::vector<FieldTexts> fields_of(const OutputSpec& expected, const OutputSpec& actual) {
-  return {{"shape", to_text(expected.spec.shape), to_text(actual.spec.shape)},
-          {"padded_shape", to_text(expected.padded), to_text(actual.padded)},
-          {"dtype", std::string(expected.spec.dtype.name()), std::string(actual.spec.dtype.name())},
-          {"layout", std::string(expected.spec.layout.name()), std::string(actual.spec.layout.name())},
-          {"storage", std::string(expected.spec.storage.name()), std::string(actual.spec.storage.name())},
-          {"memory", memory_text(expected.spec), memory_text(actual.spec)}};
-}
-
 std::string first_line(std::string_view text) {
   std::string line(text.substr(0, text.find('\n')));
   return line.size() > 300 ? line.substr(0, 297) + "..." : line;
-}
-
-// What the device answers: the outputs it promises, or why not.
-Checked<std::vector<OutputSpec>> ask(const OracleCase& oracle, std::string_view device_name) {
-  OPWRIGHT_CHECK_ASSIGN(PlannedCall plan, plan_call(oracle.config, oracle.board));
-  if (plan.op->ccl) return std::move(plan.outputs);  // rules and specs only: a single chip has no other to talk to
-  auto device = open_device(device_name, oracle.board);
-  OPWRIGHT_CHECK(device->admit({plan.call, plan.outputs}));
-  return std::move(plan.outputs);
 }
 
 }  // namespace
@@ -55,24 +24,55 @@ Result<Conform> Conform::on(std::string device) {
   return Conform(device.substr(0, device.find(':')));
 }
 
+Result<Conform> Conform::on(Device& program) {
+  Conform conform(program.can().name);
+  conform.program_ = &program;
+  return conform;
+}
+
+std::string Conform::why_not(const OracleCase& oracle) const {
+  if (!oracle.not_run.empty()) return oracle.not_run;
+  if (program_ == nullptr) {
+    if (find_op(oracle.config.op) == nullptr) return fmt::format("unknown operator {}", oracle.config.op);
+    return "";
+  }
+  const Board& board = program_->can().board;
+  if (oracle.board.name != board.name || oracle.board.grid != board.grid)
+    return fmt::format("recorded on {} of {}x{} cores, the device is {} of {}x{}", oracle.board.name,
+                       oracle.board.grid.x, oracle.board.grid.y, board.name, board.grid.x, board.grid.y);
+  if (!oracle.results.empty() || oracle.accuracy) return "numbers are compared only for devices of this process";
+  return "";
+}
+
+// What the device answers: the outputs it promises, or why not.
+Checked<std::vector<OutputSpec>> Conform::ask(const OracleCase& oracle) {
+  if (program_ != nullptr) {
+    const BoundCall call(oracle.config.op, oracle.config.convention, oracle.config.args);
+    OPWRIGHT_CHECK_ASSIGN(DeviceResult answer, program_->run({.call = call, .outputs = {}, .memory = false}, {}));
+    return std::move(answer.reported);
+  }
+  OPWRIGHT_CHECK_ASSIGN(PlannedCall plan, plan_call(oracle.config, oracle.board));
+  if (plan.op->ccl) return std::move(plan.outputs);  // rules and specs only: a single chip has no other to talk to
+  auto device = open_device(device_, oracle.board);
+  OPWRIGHT_CHECK(device->admit({plan.call, plan.outputs}));
+  return std::move(plan.outputs);
+}
+
 void Conform::disagree(const OracleCase& oracle, std::string what, std::string text) {
   const std::string line = case_line(oracle.config);
-  report_.disagreements.push_back({oracle.id, oracle.config.op, std::move(what), oracle.kind, std::move(text),
-                                   repeat_command(line, fmt::format("{}:{}", device_, oracle.board.name), {})});
+  report_.disagreements.push_back(
+      {oracle.id, oracle.config.op, std::move(what), oracle.kind, std::move(text),
+       repeat_command(line, program_ != nullptr ? device_ : fmt::format("{}:{}", device_, oracle.board.name), {})});
 }
 
 void Conform::add(const OracleCase& oracle) {
   ++report_.cases;
+  if (std::string reason = why_not(oracle); !reason.empty()) {
+    ++report_.skipped[std::move(reason)];
+    return;
+  }
   const OpSpec* known = find_op(oracle.config.op);
-  if (known == nullptr) {
-    ++report_.skipped[fmt::format("unknown operator {}", oracle.config.op)];
-    return;
-  }
-  if (!oracle.not_run.empty()) {
-    ++report_.skipped[oracle.not_run];
-    return;
-  }
-  OpAgreement& op = report_.per_op[std::string(known->name)];
+  OpAgreement& op = report_.per_op[known == nullptr ? oracle.config.op : std::string(known->name)];
   ++op.cases;
   ++report_.total.cases;
   if (!oracle.results.empty() || oracle.accuracy)
@@ -82,7 +82,7 @@ void Conform::add(const OracleCase& oracle) {
 }
 
 void Conform::add_answer(const OracleCase& oracle, OpAgreement& op) {
-  const auto answer = ask(oracle, device_);
+  const auto answer = ask(oracle);
   const bool expected = oracle.answer == OracleCase::Answer::kOk;
   if (oracle.guessed || oracle.kind == "l1" || oracle.kind == "big") {
     report_.uncounted[oracle.guessed ? "guessed" : oracle.kind].add(answer.has_value() == expected);
@@ -105,11 +105,11 @@ void Conform::add_answer(const OracleCase& oracle, OpAgreement& op) {
   if (answer->size() != oracle.outputs.size())
     differences = fmt::format("{} outputs expected, {} here", oracle.outputs.size(), answer->size());
   for (std::size_t i = 0; i < std::min(answer->size(), oracle.outputs.size()); ++i)
-    for (const FieldTexts& field : fields_of(oracle.outputs[i], (*answer)[i])) {
-      report_.fields[field.name].add(field.expected == field.actual);
-      if (field.expected != field.actual)
+    for (const FieldTexts& field : output_fields(oracle.outputs[i], (*answer)[i])) {
+      report_.fields[field.name].add(field.first == field.second);
+      if (field.first != field.second)
         differences += fmt::format("{}output {} {}: expected {}, here {}", differences.empty() ? "" : "; ", i,
-                                   field.name, field.expected, field.actual);
+                                   field.name, field.first, field.second);
     }
   op.specs.add(differences.empty());
   report_.total.specs.add(differences.empty());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/device.h"
 #include "exec/oracle.h"
 
 namespace opwright {
@@ -61,6 +62,8 @@ struct ConformReport {
 class Conform {
  public:
   static Result<Conform> on(std::string device);
+  // A device that is a program: it gets the calls as they were recorded; records of other boards are skipped.
+  static Result<Conform> on(Device& program);
   // Runs one case and adds it to the report.
   void add(const OracleCase& oracle);
   const ConformReport& report() const { return report_; }
@@ -71,7 +74,11 @@ class Conform {
   void add_values(const OracleCase& oracle, OpAgreement& op);
   void disagree(const OracleCase& oracle, std::string what, std::string text);
 
+  Checked<std::vector<OutputSpec>> ask(const OracleCase& oracle);
+  std::string why_not(const OracleCase& oracle) const;  // why a program is not asked; "" when it is
+
   std::string device_;
+  Device* program_ = nullptr;
   ConformReport report_;
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/input.h"
+#include "model/call_json.h"
 #include "model/quantize.h"
 
 namespace opwright {
@@ -167,7 +168,7 @@ Status spell_out(const json::Node& entry, OracleCase& out) {
   for (std::size_t i = 0; i < kwargs->count; ++i) {
     const std::string key(kwargs->fields[i].key);
     const json::Node& field = kwargs->fields[i].value;
-    OPWRIGHT_TRY_ASSIGN(Value value, oracle_value(field));
+    OPWRIGHT_TRY_ASSIGN(Value value, decode_value(field));
     if (key == "math_fidelity" || key == "fp32_dest_acc_en" || key == "packer_l1_acc") {
       compute.emplace_back(key, std::move(value));
     } else if (key == "scalar") {

@@ -6,6 +6,7 @@
 
 #include "base/input.h"
 #include "exec/numeric_oracle.h"
+#include "model/call_json.h"
 
 namespace opwright {
 namespace {
@@ -16,26 +17,6 @@ double number_field(const json::Node& node, std::string_view key) {
   const json::Node* field = node.find(key);
   return field == nullptr || !field->is(json::Kind::kNumber) ? 0.0
                                                              : std::strtod(std::string(field->text).c_str(), nullptr);
-}
-
-Result<OpConfig> config_of(const json::Node& call) {
-  OpConfig config;
-  const auto op = call.string_field("op");
-  if (!op) return fail(ErrorCode::kBadInput, "the call names no op");
-  config.op = *op;
-  if (const json::Node* args = call.find("args")) {
-    std::size_t position = 0;
-    for (const json::Node& arg : *args) {
-      OPWRIGHT_TRY_ASSIGN(Value value, oracle_value(arg));
-      config.args.push_back({fmt::format("arg{}", position++), std::move(value)});
-    }
-  }
-  if (const json::Node* kwargs = call.find("kwargs"))
-    for (std::size_t i = 0; i < kwargs->count; ++i) {
-      OPWRIGHT_TRY_ASSIGN(Value value, oracle_value(kwargs->fields[i].value));
-      config.args.push_back({std::string(kwargs->fields[i].key), std::move(value)});
-    }
-  return config;
 }
 
 // A record that names no board was made on one Wormhole chip: the grid of an n150, or all of the chip's rows where a
@@ -67,12 +48,7 @@ Status read_outputs(const json::Node& record, OracleCase& out) {
   out.has_outputs = true;
   for (const json::Node& output : *outputs) {
     if (!output.is(json::Kind::kObject) || output.find("shape") == nullptr) continue;
-    json::Field field{"tensor", output};
-    json::Node tagged{json::Kind::kObject, 1, {}, nullptr, &field};
-    OPWRIGHT_TRY_ASSIGN(const Value value, oracle_value(tagged));
-    OutputSpec spec{*value.as_tensor(), {}};
-    if (const json::Node* padded = output.find("padded_shape"))
-      for (const json::Node& n : *padded) spec.padded.push_back(n.as_int64().value_or(0));
+    OPWRIGHT_TRY_ASSIGN(OutputSpec spec, decode_output(output));
     out.outputs.push_back(std::move(spec));
   }
   return {};
@@ -83,7 +59,7 @@ Result<OracleCase> case_of(const json::Node& record) {
   out.id = record.string_field("id").value_or("");
   const json::Node* call = record.find("call");
   if (call == nullptr) return fail(ErrorCode::kBadInput, "no \"call\" in it");
-  OPWRIGHT_TRY_ASSIGN(out.config, config_of(*call));
+  OPWRIGHT_TRY_ASSIGN(out.config, decode_call(*call));
   OPWRIGHT_TRY_ASSIGN(out.board, board_of(record, out.config));
   const std::string_view outcome = record.string_field("outcome").value_or("ok");
   out.answer = outcome == "ok"      ? OracleCase::Answer::kOk

@@ -45,9 +45,6 @@ struct OracleCase {
   std::vector<HostTensor> results;
 };
 
-// The value of an oracle's argument ({"tensor": …}, {"memory_config": …}, …), or what is wrong with it.
-Result<Value> oracle_value(const json::Node& node);
-
 // Reads a file of either form (JSON lines of calls, or an index of numeric cases beside its .bin) and hands each case
 // over. A line that is no case is an error naming the line.
 Status read_oracle(const std::string& path, const std::function<Status(OracleCase&&)>& use);

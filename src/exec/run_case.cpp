@@ -7,7 +7,10 @@
 #include <chrono>
 #include <iterator>
 
+#include "compare/faults.h"
 #include "compare/sample_rows.h"
+#include "exec/modelled_time.h"
+#include "exec/run_external.h"
 
 namespace opwright {
 namespace {
@@ -20,6 +23,10 @@ void refused(CaseResult& result, const Refusal& refusal) {
 
 double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void stage(const RunOptions& options, Stage now) {
+  if (options.on_stage) options.on_stage(now);
 }
 
 // What the existing suites' PCC, today's or an earlier one, says of the judged rows.
@@ -37,7 +44,8 @@ std::string variant_note(PccVariant variant, double threshold, const HostTensor&
                      threshold);
 }
 
-// The worst of all outputs is the case's outcome.
+}  // namespace
+
 void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, std::span<const HostTensor> actual,
                    std::span<const Rows> picked, const RunOptions& options, CaseResult& result) {
   if (plan.op->reference == nullptr) {
@@ -52,9 +60,15 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
   result.outcome = Outcome::kPassed;
   for (std::size_t o = 0; o < actual.size(); ++o) {
     const Rows& rows = picked[o];
-    const auto exact = plan.op->reference({plan.call, inputs, plan.outputs, o, rows});
+    auto exact = plan.op->reference({plan.call, inputs, plan.outputs, o, rows});
     if (!exact) {
       refused(result, exact.error());
+      return;
+    }
+    if (options.tamper) options.tamper(plan.call, *exact);
+    if (const auto wanted = static_cast<std::size_t>(rows.count() * rows.length); exact->value.size() != wanted) {
+      result.outcome = Outcome::kHarnessError;
+      result.reason = fmt::format("the reference gave {} numbers, {} are due", exact->value.size(), wanted);
       return;
     }
     const ErrorBudget budget = plan.op->budget(plan.call, plan.outputs, o);
@@ -63,13 +77,19 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
     how.nan_may_be_infinity = true;
     how.distribution = name_of(options.recipe.distribution);
     how.seed = options.recipe.seed;
-    Verdict verdict = judge({.wanted = plan.outputs[o].spec,
-                             .actual = actual[o],
-                             .budget = budget,
-                             .value = exact->value,
-                             .magnitude = exact->magnitude,
-                             .rows = rows.picked},
-                            how);
+    const Judged judged{.wanted = plan.outputs[o].spec,
+                        .actual = actual[o],
+                        .budget = budget,
+                        .value = exact->value,
+                        .magnitude = exact->magnitude,
+                        .rows = rows.picked};
+    Verdict verdict = judge(judged, how);
+    if (options.mutate && verdict.outcome == Outcome::kPassed) {
+      const FaultReport report = try_faults(judged, how, inputs, {.seed = options.recipe.seed});
+      result.faults += report.tried;
+      result.faults_noticed += report.noticed;
+      for (const std::string& name : report.unnoticed) result.unnoticed.push_back(name);
+    }
     if (options.variant)
       verdict.notes.push_back(
           variant_note(*options.variant, how.pcc.value_or(budget.pcc), actual[o], rows, exact->value));
@@ -82,9 +102,21 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
   }
 }
 
-}  // namespace
+void prove(const OpConfig& traced, CaseResult& result) {
+  if (result.executed) result.proof = compare_executed(traced, *result.executed);
+  if (result.outcome != Outcome::kPassed) return;
+  if (result.proof && !result.proof->proven()) {
+    result.outcome = Outcome::kUnproven;
+    result.reason = fmt::format("executed is not what was traced: {}", fmt::join(result.proof->differences, "; "));
+  } else if (result.faults_noticed < result.faults) {
+    result.outcome = Outcome::kVacuous;
+    result.reason = fmt::format("{} of {} planted faults would have passed: {}", result.faults - result.faults_noticed,
+                                result.faults, fmt::join(result.unnoticed, ", "));
+  }
+}
 
 CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& options) {
+  if (device.can().recorded_calls) return run_external(config, device, options);
   CaseResult result;
   auto plan = plan_call(config, device.can().board);
   if (!plan) {
@@ -109,6 +141,7 @@ CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& op
   std::vector<std::vector<std::int64_t>> looked_at;
   for (std::size_t o = 0; o < plan->outputs.size(); ++o)
     looked_at.push_back(rows.emplace_back(pick_rows(*plan, inputs, o, options)).picked);
+  stage(options, Stage::kDevice);
   const auto start = std::chrono::steady_clock::now();
   const auto ran = device.run({plan->call, plan->outputs, looked_at}, inputs);
   result.seconds = since(start);
@@ -117,8 +150,16 @@ CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& op
     return result;
   }
   const auto judging = std::chrono::steady_clock::now();
+  stage(options, Stage::kReference);
   judge_outputs(*plan, inputs, ran->outputs, rows, options, result);
   result.reference_seconds = since(judging);
+  result.executed = recapture(plan->call, inputs);
+  result.kernel_seconds = modelled_kernel_seconds(*plan, device.can().board);
+  if (options.keep_outputs) {
+    result.actual = ran->outputs;
+    result.judged_rows = looked_at;
+  }
+  prove(config, result);
   return result;
 }
 

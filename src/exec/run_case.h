@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "device/device.h"
 #include "exec/case_data.h"
 #include "exec/plan_call.h"
+#include "exec/proof.h"
+#include "exec/stage.h"
 #include "model/outcome.h"
 
 namespace opwright {
@@ -22,6 +25,13 @@ struct RunOptions {
   bool compute = true;                                 // false: plan and admit only
   std::optional<double> pcc;                           // threshold instead of the operator's own
   std::optional<PccVariant> variant;                   // also say what this variant of PCC would have said
+  bool mutate = false;                                 // plant faults behind the comparer: would it have noticed?
+  std::function<void(Stage)> on_stage;                 // told before each part of the case
+  // For the self test alone: changes what the reference gave, or never comes back.
+  std::function<void(const BoundCall&, Exact&)> tamper;
+  int repeat = 1;                                      // of devices that are programs: 2 gives a cold and a warm time
+  bool capture = false;                                // … and asks what was really executed
+  bool keep_outputs = false;                           // CaseResult::actual, for a comparison of devices
 };
 
 struct CaseResult {
@@ -32,11 +42,28 @@ struct CaseResult {
   std::vector<OutputSpec> outputs;
   std::vector<Verdict> verdicts;  // one an output
   MemoryReport memory;
-  double seconds = 0;            // of the device
-  double reference_seconds = 0;  // of the reference and the judge
+  double seconds = 0;                  // of the device
+  double reference_seconds = 0;        // of the reference and the judge
+  std::vector<std::string> notes;      // what a reader must know beside the outcome: specs that differ, …
+  std::optional<OpConfig> executed;    // what the device really ran, where it says so
+  std::optional<Proof> proof;          // executed against traced
+  std::int64_t faults = 0;             // planted …
+  std::int64_t faults_noticed = 0;     // … and seen by the judge
+  std::vector<std::string> unnoticed;  // names of the others
+  std::optional<double> cold_seconds;  // the first call, where it ran twice
+  std::optional<double> kernel_seconds;
+  std::vector<HostTensor> actual;                      // with keep_outputs: what the device computed …
+  std::vector<std::vector<std::int64_t>> judged_rows;  // … and the rows of each that count; empty: all
 };
 
 CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& options);
+
+// Judges what a device computed: the worst of all outputs is the case's outcome.
+void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, std::span<const HostTensor> actual,
+                   std::span<const Rows> picked, const RunOptions& options, CaseResult& result);
+
+// Turns a pass into `unproven` where executed is not traced, and into `vacuous` where planted faults went unnoticed.
+void prove(const OpConfig& traced, CaseResult& result);
 
 // All rows of an output, or a seeded sample when it is large; of a tensor that is changed in place, what was written
 // and a sample of the rest.

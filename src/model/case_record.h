@@ -35,6 +35,8 @@ struct CaseRecord {
   std::string evidence;  // what was repeated to find who is to blame, and how that ended
   std::string notes;     // what a reader must know beside it: assumed arguments, specs that differ from the inferred
   int attempts = 1;
+  // Of a failure on another device: how the simulated one ended with the same data. Not stored: the evidence tells it.
+  std::optional<Outcome> second_opinion;
 
   // The judge's figures: the worst over all outputs. None where nothing was judged.
   std::optional<double> pcc, ulp, nrmse;
@@ -52,6 +54,10 @@ struct CaseRecord {
   std::int64_t faults = 0;          // tried; 0: none
   std::int64_t faults_noticed = 0;  // … that the judge saw
   std::string unnoticed;            // the others, by name
+
+  // A differential run: what the second device said.
+  std::string against;       // its outcome; "" where only one device ran
+  std::string disagreement;  // where the two differ; "" they agree
 
   // Cost.
   std::string started;                     // UTC, 2026-11-15T20:09:21.123Z

@@ -40,10 +40,50 @@ void append_canonical(std::string& text, const OpConfig& config) {
 // Named by the signature, in its order; then positions without a name; then keywords by name.
 struct Slot {
   int rank;
-  int position;
+  int position;  // -1: a keyword
   std::string name;
   Value value;
 };
+
+int position_of_name(std::string_view name) {  // "arg12" -> 12, else -1
+  if (!name.starts_with("arg")) return -1;
+  name.remove_prefix(3);
+  if (name.empty() || name.size() > 4 || (name.size() > 1 && name[0] == '0')) return -1;
+  int number = 0;
+  for (const char c : name) {
+    if (c < '0' || c > '9') return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+void arrange(OpConfig& config, std::vector<Slot> slots) {
+  const auto signature =
+      config.convention == Convention::kPython ? signature_of(config.op) : std::span<const std::string_view>();
+  std::erase_if(slots, [](const Slot& slot) { return slot.position < 0 && is_handle_argument(slot.name); });
+  for (Slot& slot : slots) {
+    if (slot.position >= 0) {
+      const auto at = static_cast<std::size_t>(slot.position);
+      if (slot.name.empty() && at < signature.size()) {
+        slot.rank = 0;
+        slot.name = signature[at];
+      } else {
+        slot.rank = 1;
+        if (slot.name.empty()) slot.name = fmt::format("arg{}", slot.position);
+      }
+    } else if (const auto found = std::find(signature.begin(), signature.end(), slot.name); found != signature.end()) {
+      slot.rank = 0;
+      slot.position = static_cast<int>(found - signature.begin());
+    }
+  }
+  std::stable_sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
+    if (a.rank != b.rank) return a.rank < b.rank;
+    return a.rank == 2 ? a.name < b.name : a.position < b.position;
+  });
+  config.args.clear();
+  config.args.reserve(slots.size());
+  for (Slot& slot : slots) config.args.push_back({std::move(slot.name), std::move(slot.value)});
+}
 
 }  // namespace
 
@@ -67,38 +107,30 @@ Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::
   OpConfig config;
   config.op = dotted(op);
   config.convention = convention_of(kind);
-  const auto signature =
-      config.convention == Convention::kPython ? signature_of(config.op) : std::span<const std::string_view>();
   std::vector<Slot> slots;
   slots.reserve(lifted.size());
-  for (format::LiftedArgument& argument : lifted) {
-    if (argument.position < 0 && is_handle_argument(argument.name)) continue;
-    Slot slot{2, argument.position, std::move(argument.name), std::move(argument.value)};
-    if (slot.position >= 0) {
-      const auto at = static_cast<std::size_t>(slot.position);
-      if (slot.name.empty() && at < signature.size()) {
-        slot.rank = 0;
-        slot.name = signature[at];
-      } else {
-        slot.rank = 1;
-        if (slot.name.empty()) slot.name = fmt::format("arg{}", slot.position);
-      }
-    } else if (const auto found = std::find(signature.begin(), signature.end(), slot.name); found != signature.end()) {
-      slot.rank = 0;
-      slot.position = static_cast<int>(found - signature.begin());
-    }
-    slots.push_back(std::move(slot));
-  }
-  std::stable_sort(slots.begin(), slots.end(), [](const Slot& a, const Slot& b) {
-    if (a.rank != b.rank) return a.rank < b.rank;
-    return a.rank == 2 ? a.name < b.name : a.position < b.position;
-  });
-  config.args.reserve(slots.size());
-  for (Slot& slot : slots) config.args.push_back({std::move(slot.name), std::move(slot.value)});
+  for (format::LiftedArgument& argument : lifted)
+    slots.push_back({2, argument.position, std::move(argument.name), std::move(argument.value)});
+  arrange(config, std::move(slots));
   text_.clear();
   append_canonical(text_, config);
   config.key = key_of(text_);
   return config;
+}
+
+void settle(OpConfig& config) {
+  std::vector<Slot> slots;
+  slots.reserve(config.args.size());
+  for (Argument& argument : config.args) {
+    const int position = position_of_name(argument.name);
+    // In C++ every argument has its place, also one with a name: the place where it stands.
+    if (position < 0 && config.convention == Convention::kCpp)
+      slots.push_back({2, static_cast<int>(slots.size()), std::move(argument.name), std::move(argument.value)});
+    else
+      slots.push_back({2, position, position < 0 ? std::move(argument.name) : "", std::move(argument.value)});
+  }
+  arrange(config, std::move(slots));
+  config.key = key_of(canonical_text(config));
 }
 
 }  // namespace opwright::normalize

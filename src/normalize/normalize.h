@@ -23,6 +23,10 @@ inline constexpr int kKeyVersion =
 std::string canonical_text(const OpConfig& config);
 ConfigKey key_of(std::string_view canonical_text);
 
+// A configuration that a person or a program put together: arguments get the names and the order that normalize()
+// gives them, handles are left out, and the key is taken.
+void settle(OpConfig& config);
+
 // Turns forms into configurations. Keeps its parser's memory between calls; use one a thread.
 class Normalizer {
  public:

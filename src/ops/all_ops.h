@@ -12,6 +12,10 @@ std::span<const OpSpec* const> all_ops();
 // By name or alias (dots); null when nobody knows it.
 const OpSpec* find_op(std::string_view name);
 
+// The parameter that an argument of a recorded call stands for: by its name, or by the place that `argN` tells in that
+// convention's list. Null when the operator has none.
+const Param* find_param(const OpSpec& op, Convention convention, std::string_view name);
+
 // Binds the arguments of a recorded call to the operator's parameters. Refuses unknown arguments by name, lost ones as
 // the operator says, and missing required ones.
 Checked<BoundCall> bind(const OpSpec& op, const OpConfig& config);

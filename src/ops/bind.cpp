@@ -22,17 +22,6 @@ std::optional<std::size_t> position_of(std::string_view name) {
   return out;
 }
 
-const Param* param_of(const OpSpec& op, Convention convention, std::string_view name) {
-  const auto position = position_of(name);
-  for (std::size_t i = 0; i < op.params.size(); ++i) {
-    const Param& param = op.params[i];
-    if (param.name == name) return &param;
-    if (!position) continue;
-    if (convention == Convention::kCpp ? param.era1 == static_cast<int>(*position) : i == *position) return &param;
-  }
-  return nullptr;
-}
-
 bool is_lost(const Value& value) {
   if (value.as_opaque() != nullptr) return true;
   const List* list = value.as_list();
@@ -67,11 +56,22 @@ tl::unexpected<Refusal> unknown_argument(const OpSpec& op, const Argument& argum
 
 }  // namespace
 
+const Param* find_param(const OpSpec& op, Convention convention, std::string_view name) {
+  const auto position = position_of(name);
+  for (std::size_t i = 0; i < op.params.size(); ++i) {
+    const Param& param = op.params[i];
+    if (param.name == name) return &param;
+    if (!position) continue;
+    if (convention == Convention::kCpp ? param.era1 == static_cast<int>(*position) : i == *position) return &param;
+  }
+  return nullptr;
+}
+
 Checked<BoundCall> bind(const OpSpec& op, const OpConfig& config) {
   std::map<const Param*, Value> given;
   std::vector<std::string> assumed;
   for (const Argument& argument : config.args) {
-    const Param* param = param_of(op, config.convention, argument.name);
+    const Param* param = find_param(op, config.convention, argument.name);
     if (param == nullptr) {
       // Parameters that an operator got later are passed as None by old traces; None of a name nobody knows is nothing.
       if (argument.value.is_null()) continue;

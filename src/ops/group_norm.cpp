@@ -210,15 +210,24 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
   return norm_budget(compute_argument(call, kDefaults).value_or(kDefaults), volume(outputs[output].spec.shape), true);
 }
 
-// Masks choose the channels of a group within its tiles: they follow from the shape and carry no data of their own.
+// Masks choose the channels of a group within its tiles: group g begins in the middle of a tile, where its channels do.
 bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) {
   const std::string& param = call.tensors[slot].param;
-  if (tensor.integer() || (param != "input_mask" && param != "negative_mask" && param != "reciprocals")) return false;
-  const std::int64_t width = row_length(tensor.spec.shape);
-  tensor.floats.assign(static_cast<std::size_t>(tensor.size()), 1.0F);
-  if (param == "reciprocals")
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      tensor.floats[static_cast<std::size_t>(i)] = 1.0F / static_cast<float>(i % width + 1);
+  const TensorSpec* input = call.tensor("input_tensor");
+  const auto groups = call.integer("num_groups", 1);
+  const bool mask = param == "input_mask" || param == "negative_mask";
+  if (tensor.integer() || !mask || input == nullptr || !groups || *groups <= 0 || tensor.spec.shape.size() < 3)
+    return false;
+  const Shape& shape = tensor.spec.shape;
+  const std::int64_t channels = std::max<std::int64_t>(1, row_length(input->shape) / *groups);
+  const std::int64_t width = row_length(shape);
+  const std::int64_t plane = width * shape[shape.size() - 2];
+  tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    const std::int64_t begin = i / plane % *groups * channels % 32;
+    const bool belongs = i % width >= begin && i % width < begin + channels;
+    tensor.floats[static_cast<std::size_t>(i)] = belongs == (param == "input_mask") ? 1.0F : 0.0F;
+  }
   return true;
 }
 

@@ -33,6 +33,7 @@ Checked<void> rebind(BoundCall& call) {
     // Positions beyond are one further on in C++, too.
     if (call.convention == Convention::kCpp) {
       const Value memory = call.find("sub_core_grids") == nullptr ? Value() : *call.find("sub_core_grids");
+      if (const Value* multicore = call.find("memory_config")) call.set("use_multicore", Value(*multicore));
       call.erase("sub_core_grids");
       call.set("memory_config", memory);
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "ops/portable_math.h"
+
 namespace opwright {
 
 class Random {  // SplitMix64
@@ -17,16 +19,21 @@ class Random {  // SplitMix64
   }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }  // [0, 1)
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(uniform() * static_cast<double>(n)); }
-  double normal() {  // Box-Muller, one of the pair kept
+  double normal() {  // Marsaglia's polar method, one of the pair kept
     if (has_spare_) {
       has_spare_ = false;
       return spare_;
     }
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
-    const double angle = 6.283185307179586 * uniform();
-    spare_ = radius * std::sin(angle);
-    has_spare_ = true;
-    return radius * std::cos(angle);
+    for (;;) {
+      const double x = 2 * uniform() - 1;
+      const double y = 2 * uniform() - 1;
+      const double square = x * x + y * y;
+      if (square >= 1 || square == 0) continue;
+      const double factor = std::sqrt(-2 * portable_log(square) / square);
+      spare_ = y * factor;
+      has_spare_ = true;
+      return x * factor;
+    }
   }
 
  private:

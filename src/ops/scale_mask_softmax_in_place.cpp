@@ -76,15 +76,19 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
   return softmax_budget(call, outputs[output].spec);
 }
 
-// Masks say seen or not seen; the first column is always seen, so that no row is empty.
+// Masks say seen or not seen; the first column is always seen, so that no row is empty. Causal ones see nothing ahead.
 bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& tensor) {
   if (call.tensors[slot].param != "mask" || tensor.integer()) return false;
   const std::int64_t count = tensor.size();
-  const std::int64_t width = row_length(tensor.spec.shape);
+  const Shape& shape = tensor.spec.shape;
+  const std::int64_t width = row_length(shape);
+  const std::int64_t height = shape.size() > 1 ? shape[shape.size() - 2] : 1;
+  const bool causal = call.flag("is_causal_mask", false).value_or(false);
   tensor.floats.resize(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i)
-    tensor.floats[static_cast<std::size_t>(i)] =
-        i % width != 0 && random.uniform() < 0.25 ? static_cast<float>(kMasked) : 0.0F;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const bool masked = i % width != 0 && (random.uniform() < 0.25 || (causal && i % width > i / width % height));
+    tensor.floats[static_cast<std::size_t>(i)] = masked ? static_cast<float>(kMasked) : 0.0F;
+  }
   return true;
 }
 

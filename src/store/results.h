@@ -1,7 +1,11 @@
 // Runs and their results. A result is on disk when add() returns, whatever happens to the process afterwards.
+//
+// Threads: a ResultsWriter and a ResultsReader belong to one thread at a time. One process writes at a time, for the
+// moment of an add(); readers never wait.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +29,16 @@ class ResultsWriter {
 
  private:
   explicit ResultsWriter(Database database) : database_(std::move(database)) {}
+  Status prepare();
+  Status insert(const RunRecord& run);
+  Result<std::int64_t> id_of(std::string_view uid);
+
   Database database_;
+  int wait_ms_ = 0;
+  std::uint64_t file_ = 0;  // inode: which file of that name this is
+  Statement find_, begin_, add_, end_;
+  std::string uid_;  // of the run that was asked for last, and its id
+  std::int64_t id_ = 0;
 };
 
 class ResultsReader {
@@ -35,7 +48,8 @@ class ResultsReader {
   Result<std::vector<RunRecord>> runs();  // the newest last
   // By uid, by the beginning of one, or "last", "last~1", … An error names near ones.
   Result<RunRecord> find_run(std::string_view name);
-  Result<std::vector<std::int64_t>> done(std::string_view uid);  // indexes that have a result, ascending
+  Result<std::vector<std::int64_t>> done(std::string_view uid);            // indexes that have a result, ascending
+  Result<std::map<Outcome, std::int64_t>> outcomes(std::string_view uid);  // how many results ended so
   // In the order of the plan. Streams: memory does not grow with the number of results.
   Status for_each(std::string_view uid, const std::function<Status(CaseRecord&&)>& use);
 

@@ -9,6 +9,79 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x6f707772;  // "opwr": marks the file as ours
 
+// Runs and their results: what schema 3 added, and what is put empty in front of an older store that is read.
+constexpr char kRunTables[] = R"sql(
+CREATE TABLE run (                                   -- one `opwright run` over many cases
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,
+  started TEXT NOT NULL,                             -- UTC
+  ended TEXT NOT NULL,                               -- '' while it runs, and after a kill
+  host TEXT NOT NULL,
+  device TEXT NOT NULL,
+  numerics TEXT NOT NULL,
+  command TEXT NOT NULL,
+  git_commit TEXT NOT NULL,
+  version TEXT NOT NULL,
+  suite TEXT NOT NULL,
+  against TEXT NOT NULL,                             -- the second device of a differential run, else ''
+  plan TEXT NOT NULL,                                -- JSON: what decides which cases the run has
+  facts TEXT NOT NULL,                               -- JSON: software, machine, options
+  status TEXT NOT NULL,                              -- running, complete, interrupted
+  seed INTEGER NOT NULL,
+  planned INTEGER NOT NULL                           -- cases
+);
+CREATE TABLE result (                                -- how one case of a run ended; numbers are NULL where nobody measured
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL REFERENCES run(id),
+  place INTEGER NOT NULL,                            -- in the plan of its run
+  vector TEXT NOT NULL,
+  key TEXT NOT NULL,                                 -- of the configuration, hex; '' none
+  op TEXT NOT NULL,
+  suite TEXT NOT NULL,
+  line TEXT NOT NULL,
+  repeat TEXT NOT NULL,
+  dtype TEXT NOT NULL,
+  layout TEXT NOT NULL,
+  memory TEXT NOT NULL,
+  models TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  elements INTEGER NOT NULL,
+  distribution TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  argument TEXT NOT NULL,
+  blame TEXT NOT NULL,
+  evidence TEXT NOT NULL,
+  notes TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  pcc REAL,                                          -- the text 'nan' where it is none: SQL's NULL means not judged
+  ulp REAL,
+  nrmse REAL,
+  bound_used REAL,
+  judged INTEGER NOT NULL,
+  verdicts TEXT NOT NULL,                            -- JSON
+  outputs TEXT NOT NULL,                             -- JSON
+  fields INTEGER NOT NULL,
+  fields_equal INTEGER NOT NULL,
+  differences TEXT NOT NULL,
+  faults INTEGER NOT NULL,
+  faults_noticed INTEGER NOT NULL,
+  unnoticed TEXT NOT NULL,
+  against TEXT NOT NULL,                             -- outcome on the second device of a differential run, else ''
+  disagreement TEXT NOT NULL,
+  started TEXT NOT NULL,
+  wall_seconds REAL NOT NULL,
+  device_seconds REAL NOT NULL,
+  cold_seconds REAL,
+  kernel_seconds REAL,
+  reference_seconds REAL NOT NULL,
+  l1_per_core INTEGER NOT NULL,
+  dram INTEGER NOT NULL,
+  host_bytes INTEGER NOT NULL,
+  UNIQUE (run_id, place)
+);)sql";
+
 // One entry a released schema; never changed afterwards, only followed by another.
 constexpr std::array<const char*, kSchemaVersion> kMigrations{R"sql(
 CREATE TABLE operation (
@@ -88,7 +161,8 @@ DROP VIEW counted;
 CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
-)sql"};
+)sql",
+                                                              kRunTables};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -96,7 +170,20 @@ constexpr std::array<const char*, kSchemaVersion - 1> kReadAsCurrent{R"sql(
 CREATE TEMP VIEW occurrence AS SELECT *, 0 AS raised FROM main.occurrence;
 CREATE TEMP VIEW form AS SELECT *, NULL AS error FROM main.form;
 CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
-)sql"};
+)sql",
+                                                                     ""};
+
+// The same tables for this connection only, and empty.
+std::string temporary(std::string_view tables) {
+  constexpr std::string_view kCreate = "CREATE TABLE";
+  std::string sql(tables);
+  // An index of a table of this connection is named by its place, not by a word; an empty table needs none.
+  for (std::size_t at = sql.find("CREATE INDEX"); at != std::string::npos; at = sql.find("CREATE INDEX"))
+    sql.erase(at, sql.find(';', at) + 1 - at);
+  for (std::size_t at = sql.find(kCreate); at != std::string::npos; at = sql.find(kCreate, at + 1))
+    sql.replace(at, kCreate.size(), "CREATE TEMP TABLE");
+  return sql;
+}
 
 Result<std::int64_t> version_of(Database& database) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t version, database.query_integer("PRAGMA user_version"));
@@ -131,7 +218,8 @@ Status check_version(Database& database) {
 Status read_as_current(Database& database) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t version, version_of(database));
   if (version < 1 || version == kSchemaVersion) return {};
-  return database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]);
+  OPWRIGHT_TRY(database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]));
+  return version < 3 ? database.execute(temporary(kRunTables)) : Status();
 }
 
 Status check_identity(Database& database, const std::string& identity) {

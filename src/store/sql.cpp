@@ -4,6 +4,9 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <cmath>
+#include <limits>
+
 namespace opwright::store {
 namespace {
 
@@ -69,6 +72,11 @@ Statement& Statement::bind_null(int index) {
   sqlite3_bind_null(handle_, index);
   return *this;
 }
+Statement& Statement::bind_real(int index, double value) {
+  if (std::isnan(value)) return bind(index, "nan");
+  sqlite3_bind_double(handle_, index, value);
+  return *this;
+}
 
 Result<bool> Statement::step() {
   const int code = sqlite3_step(handle_);
@@ -89,6 +97,10 @@ Status Statement::run() {
 void Statement::reset() { sqlite3_reset(handle_); }
 
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_, column); }
+double Statement::real(int column) const {
+  if (sqlite3_column_type(handle_, column) == SQLITE_TEXT) return std::numeric_limits<double>::quiet_NaN();
+  return sqlite3_column_double(handle_, column);
+}
 std::string_view Statement::text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));
   return {data != nullptr ? data : "", static_cast<std::size_t>(sqlite3_column_bytes(handle_, column))};

@@ -29,6 +29,7 @@ class Statement {
   Statement& bind(int index, std::string_view text);
   Statement& bind_blob(int index, std::string_view bytes);
   Statement& bind_null(int index);
+  Statement& bind_real(int index, double value);  // NaN as the text "nan": SQL has none
 
   // The next row: true; the end: false (the statement can then be bound and run again).
   Result<bool> step();
@@ -37,6 +38,7 @@ class Statement {
   void reset();
 
   std::int64_t integer(int column) const;
+  double real(int column) const;
   std::string_view text(int column) const;
   std::string_view blob(int column) const;
   bool is_null(int column) const;

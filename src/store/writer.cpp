@@ -95,8 +95,9 @@ Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const st
                  "PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"));
   OPWRIGHT_TRY(db.execute("BEGIN IMMEDIATE"));
   writer.open_ = true;
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t traces, db.query_integer("SELECT count(*) FROM trace"));
-  writer.created_ = !existed && traces == 0;
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t content,
+                      db.query_integer("SELECT (SELECT count(*) FROM trace) + (SELECT count(*) FROM run)"));
+  writer.created_ = !existed && content == 0;
   OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value,
                       db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM configuration"));
   OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM form"));

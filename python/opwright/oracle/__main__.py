@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -75,8 +76,8 @@ def _run(path: str, out: IO[str], board: str, l1_small: int) -> None:
             continue
         grid = answer.get("grid", grid)
         text = json.dumps(call, sort_keys=True)
-        kept = {name: record[name] for name in ("template", "mutation", "kind") if name in record}
-        made = {
+        kept: dict[str, Any] = {name: record[name] for name in ("template", "mutation", "kind") if name in record}
+        made: dict[str, Any] = {
             "id": hashlib.sha256(text.encode()).hexdigest()[:16],
             "op": call["op"],
             "board": board,
@@ -123,10 +124,8 @@ def main() -> None:
         for record in mutate.mutations(accepted, args.count, args.seed):
             print(json.dumps(record))
         return
-    out = open(args.output, "w") if args.output else sys.stdout
-    _run(args.calls, out, args.board, args.l1_small)
-    if args.output:
-        out.close()
+    with open(args.output, "w") if args.output else contextlib.nullcontext(sys.stdout) as out:
+        _run(args.calls, out, args.board, args.l1_small)
 
 
 if __name__ == "__main__":

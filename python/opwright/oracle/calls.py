@@ -16,11 +16,11 @@ class Lost(Exception):
 def _memory(memory: dict[str, Any]) -> dict[str, Any]:
     if "layout" not in memory or "buffer" not in memory:
         raise Lost("a memory config without layout or buffer")
-    if "nd_shard" in memory and "shard" not in memory:
-        raise Lost("an ND shard spec")
     made = {"layout": memory["layout"], "buffer": memory["buffer"]}
-    if "shard" in memory:
-        made["shard"] = {name: memory["shard"][name] for name in ("grid", "shape", "orientation")}
+    for kind, names in (("shard", ()), ("nd_shard", ("distribution",))):
+        if kind in memory:
+            shard = memory[kind]
+            made[kind] = {name: shard[name] for name in ("grid", "shape", "orientation", *names) if name in shard}
     return made
 
 
@@ -28,7 +28,8 @@ def _tensor(tensor: dict[str, Any]) -> dict[str, Any]:
     missing = [name for name in ("shape", "dtype", "layout", "storage") if name not in tensor]
     if missing or "type" in tensor:
         raise Lost(f"a tensor without {', '.join(missing)}" if missing else f"a {tensor['type']}")
-    made = {name: tensor[name] for name in ("shape", "dtype", "layout", "storage")}
+    kept = ("shape", "dtype", "layout", "storage", "tile", "placement")
+    made: dict[str, Any] = {name: tensor[name] for name in kept if name in tensor}
     made["memory"] = _memory(tensor.get("memory", {"layout": "INTERLEAVED", "buffer": "DRAM"}))
     return made
 
@@ -36,22 +37,15 @@ def _tensor(tensor: dict[str, Any]) -> dict[str, Any]:
 def _struct(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
     values = {name: value(item) for name, item in fields.items()}
     if kind.endswith("ComputeKernelConfig"):
-        fidelity = values.get("math_fidelity")
-        if isinstance(fidelity, dict) and "enum" in fidelity:
-            values["math_fidelity"] = fidelity["enum"][1]
-        values.pop("throttle_level", None)
         return {"compute_kernel_config": values}
-    if kind == "CoreCoord":
-        return [values["x"], values["y"]]  # type: ignore[return-value]
     if kind == "CoreGrid":
-        return {"core_grid": {"x": values["x"], "y": values["y"]}}
+        return {"core_grid": values}
     if kind.endswith("ProgramConfig"):
         return {"program_config": {"type": kind, **values}}
     if kind == "Conv2dConfig":
         return {"conv_config": {name: item for name, item in values.items() if item is not None}}
-    if kind == "MeshDevice":
-        return {"device": True}
-    raise Lost(f"a {kind}")
+    items = [values.pop(name) for name in list(values) if name.isdigit()]  # members without a name
+    return {"struct": {"type": kind, **({"items": items} if items else {}), **({"fields": values} if values else {})}}
 
 
 def value(item: Any) -> Any:
@@ -75,6 +69,10 @@ def value(item: Any) -> Any:
         return {"enum": [kind, name]}
     if "struct" in item:
         return _struct(item["struct"], item["fields"])
+    if "dict" in item:
+        return {"dict": {name: value(member) for name, member in item["dict"].items()}}
+    if "opaque" in item:
+        return {"opaque": item["opaque"]}
     raise Lost("a value that the trace did not keep")
 
 

@@ -7,42 +7,27 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from typing import Any
 
 import ttnn
 
-from opwright.oracle import rebuild
-
-_FATAL = re.compile(r"(TT_FATAL|TT_THROW) @ (?:.*?/)?((?:ttnn|tt_metal)/[^:]+|[^:]+):(\d+): (.*)")
-
-
-def _error(error: BaseException, stage: str) -> dict[str, Any]:
-    text = str(error)
-    record: dict[str, Any] = {"type": type(error).__name__, "stage": stage}
-    found = _FATAL.search(text)
-    if found:
-        record.update(kind=found[1], file=found[2], line=int(found[3]), condition=found[4])
-        text = text.split("info:\n", 1)[-1].split("\nbacktrace:", 1)[0]
-    record["message"] = text[:700]
-    return record
+from opwright.ttnn_device import errors, objects, tensors
 
 
 def _make(call: dict[str, Any], device: Any) -> dict[str, Any]:
     try:
-        function = rebuild.function_of(call["op"])
-        args = [rebuild.rebuild(value, device) for value in call["args"]]
-        kwargs = {name: rebuild.rebuild(value, device) for name, value in call["kwargs"].items()}
-    except rebuild.InputError as error:
-        return {"outcome": "error", "error": _error(error.__cause__ or error, "input")}
+        function = objects.function_of(call["op"])
+        args, kwargs = objects.Rebuilder(device, lambda spec: tensors.make_tensor(spec, device)).call(call)
+    except tensors.InputError as error:
+        return {"outcome": "error", "error": errors.record_of(error.__cause__ or error, "input")}
     except Exception as error:
-        return {"outcome": "not made", "error": _error(error, "rebuild")}
+        return {"outcome": "not made", "error": errors.record_of(error, "rebuild")}
     try:
         result = function(*args, **kwargs)
     except Exception as error:
-        return {"outcome": "error", "error": _error(error, "call")}
-    return {"outcome": "ok", "outputs": rebuild.output_records(result)}
+        return {"outcome": "error", "error": errors.record_of(error, "call")}
+    return {"outcome": "ok", "outputs": tensors.output_records(result)}
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 // Every device of this program, held to the laws.
 #include "device/conformance/laws.h"
+#include "device/external/fake_device.h"
 #include "device/null/null_device.h"
 #include "device/sim/sim_device.h"
 
@@ -22,8 +23,16 @@ DeviceUnderTest null_device() {
                     {"ATensorThatCannotExistIsRefused", accepts}}};
 }
 
+// A program over the device protocol: the protocol must be enough to keep every law.
+DeviceUnderTest program(std::string numerics) {
+  return {.name = "program:" + numerics, .make = [numerics]() -> std::unique_ptr<Device> {
+            return std::move(ExternalDevice::open(fake_device({"--numerics", numerics})).value());
+          }};
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformance,
-                         testing::Values(sim_on("n150"), sim_on("galaxy"), sim_on("p150b"), null_device()),
+                         testing::Values(sim_on("n150"), sim_on("galaxy"), sim_on("p150b"), null_device(),
+                                         program("real"), program("none")),
                          name_of_test);
 
 TEST(ConformanceSuite, NamesOfTestsAreIdentifiers) {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/parallel.h"
 #include "device/sim/fpu_binary.h"
 #include "device/sim/gemm_kernel.h"
-#include "base/parallel.h"
 #include "model/host_tensor.h"
 
 namespace opwright::sim {
@@ -197,8 +197,10 @@ class Task {
     split_in0(k);
     for (std::int64_t j = 0; j < column_strips_; ++j) {
       split_in1(k, j);
+      const std::int64_t columns = std::min(kernel_.columns, columns_.size() - j * kernel_.columns);
       for (std::int64_t i = 0; i < row_strips_; ++i) {
-        const engine::Block job{in0_.strip(i), in1_.strip(j), count, phases, job_.config.fp32_acc, at(dst_, i, j)};
+        const engine::Block job{in0_.strip(i), in1_.strip(j),        count,         columns,
+                                phases,        job_.config.fp32_acc, at(dst_, i, j)};
         if (job.in0.largest + job.in1.largest - 127 <= engine::kLargestExponent) {
           kernel_.run(job);
         } else {

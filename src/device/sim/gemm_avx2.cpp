@@ -47,10 +47,11 @@ struct Lanes {
   OPWRIGHT_TARGET static Ints floor_to_ints(Floats a) {
     return _mm256_cvttps_epi32(_mm256_round_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
   }
-  // To nearest, ties away from zero: twice the rest, cut off, is what rounding adds.
-  OPWRIGHT_TARGET static Ints away_to_ints(Floats a) {
-    const __m256i whole = _mm256_cvttps_epi32(a);
-    const __m256 rest = _mm256_sub_ps(a, _mm256_cvtepi32_ps(whole));
+  // a * b (a power of two) to nearest, ties away from zero: twice the rest, cut off, is what rounding adds.
+  OPWRIGHT_TARGET static Ints away_to_ints(Floats a, Floats b) {
+    const __m256 value = _mm256_mul_ps(a, b);
+    const __m256i whole = _mm256_cvttps_epi32(value);
+    const __m256 rest = _mm256_sub_ps(value, _mm256_cvtepi32_ps(whole));
     return _mm256_add_epi32(whole, _mm256_cvttps_epi32(_mm256_add_ps(rest, rest)));
   }
   OPWRIGHT_TARGET static Floats away_to_floats(Ints a) {

@@ -50,18 +50,20 @@ struct Lanes {
   OPWRIGHT_TARGET static Ints floor_to_ints(Floats a) {
     return _mm512_cvt_roundps_epi32(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   }
-  // To nearest, ties away from zero: half a unit outwards, then cut off.
-  OPWRIGHT_TARGET static Ints away_to_ints(Floats a) {
-    const __m512 half = _mm512_or_ps(_mm512_and_ps(a, _mm512_set1_ps(-0.0F)), _mm512_set1_ps(0.5F));
-    return _mm512_cvttps_epi32(_mm512_add_round_ps(a, half, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+  // a * b to nearest, ties away from zero: half a unit outwards, then cut off.
+  OPWRIGHT_TARGET static Ints away_to_ints(Floats a, Floats b) {
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    const __m512i half = _mm512_castps_si512(_mm512_set1_ps(0.5F));
+    constexpr int kSelect = 0xCA;  // sign ? a : half
+    const __m512i outwards = _mm512_ternarylogic_epi32(sign, _mm512_castps_si512(a), half, kSelect);
+    return _mm512_cvttps_epi32(
+        _mm512_fmadd_round_ps(a, b, _mm512_castsi512_ps(outwards), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
   }
+  // Cut off to 24 bits; where what is left is half a unit or more, twice that is one more unit.
   OPWRIGHT_TARGET static Floats away_to_floats(Ints a) {
-    const __m512i magnitude = _mm512_abs_epi32(a);
-    const __m512i excess = _mm512_sub_epi32(_mm512_set1_epi32(7), _mm512_lzcnt_epi32(magnitude));
-    const __m512i half = _mm512_sllv_epi32(_mm512_set1_epi32(1), excess);  // 0 where nothing is dropped
-    const __m512 value =
-        _mm512_cvt_roundepi32_ps(_mm512_add_epi32(magnitude, half), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    return _mm512_or_ps(value, _mm512_and_ps(_mm512_castsi512_ps(a), _mm512_set1_ps(-0.0F)));
+    const __m512 cut = _mm512_cvt_roundepi32_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const __m512 left = _mm512_cvtepi32_ps(_mm512_sub_epi32(a, _mm512_cvttps_epi32(cut)));
+    return _mm512_fmadd_round_ps(left, _mm512_set1_ps(2.0F), cut, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   }
   OPWRIGHT_TARGET static Floats load(const float* at) { return _mm512_loadu_ps(at); }
   OPWRIGHT_TARGET static void store(float* at, Floats a) { _mm512_storeu_ps(at, a); }

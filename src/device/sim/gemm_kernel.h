@@ -53,6 +53,7 @@ struct Block {
   Strip in0;
   Strip in1;
   std::int64_t tiles = 0;
+  std::int64_t columns = 0;  // that are wanted: the kernel may leave out the others
   int phases = 1;
   bool fp32 = false;
   float* dst = nullptr;

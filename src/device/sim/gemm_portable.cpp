@@ -54,7 +54,7 @@ struct Lanes {
   static Ints as_ints(Floats a) { return std::bit_cast<std::int32_t>(a); }
   static Floats as_floats(Ints a) { return std::bit_cast<float>(a); }
   static Ints floor_to_ints(Floats a) { return static_cast<std::int32_t>(std::floor(a)); }
-  static Ints away_to_ints(Floats a) { return static_cast<std::int32_t>(std::round(a)); }
+  static Ints away_to_ints(Floats a, Floats b) { return static_cast<std::int32_t>(std::round(a * b)); }
   static Floats away_to_floats(Ints a) {
     const std::int64_t magnitude = std::abs(std::int64_t{a});
     // Above 24 bits the conversion rounds: a one below the last bit makes of a tie what lies above it.

@@ -144,6 +144,24 @@ TEST(PerOpWriter, ConfigurationsInTheFormOfTheirOwn) {
       R"j({"type": "MeshDevice", "repr": "MeshDevice(1x1 grid, 1 devices)", "shape": [1, 1], "device_ids": [0]})j");
 }
 
+TEST(PerOpWriter, AFusedFunctionKeepsItsNameInOurOwnImport) {
+  TestTrace trace;
+  TtnnValues ttnn(trace);
+  const std::uint32_t gelu = ttnn.enum_value("UnaryOpType", "GELU");
+  const std::uint32_t fused = trace.shown(structure("UnaryWithParam", {{"op_type", ref(gelu)}}),
+                                          "UnaryWithParam(op_type=UnaryOpType::GELU, params=[1])");
+  const std::uint32_t program = trace.shown(
+      structure(
+          "MatmulMultiCoreReuseProgramConfig",
+          {{"fused_activation", ref(fused)}, {"@json", string(R"({"fused_activation":{"op_type":2,"param":[1.0]}})")}}),
+      "…");
+  EXPECT_EQ(written(trace, ref(program)), R"({"fused_activation": {"op_type": 2, "param": [1.0]}, )"
+                                          R"("type": "MatmulMultiCoreReuseProgramConfig"})");
+  const std::string own = written(trace, ref(program), {.extended = true});
+  EXPECT_NE(own.find("UnaryOpType::GELU, params=[1]"), std::string::npos) << own;
+  EXPECT_EQ(own.find("\"op_type\": 2"), std::string::npos) << own;
+}
+
 TEST(PerOpWriter, MemoryConfigsWithShards) {
   TestTrace trace;
   TtnnValues ttnn(trace);

@@ -150,11 +150,17 @@ ErrorBudget attention_budget(const BoundCall& call) {
 }
 
 void fill_mask(HostTensor& tensor, Random& random) {
-  const std::int64_t width = row_length(tensor.spec.shape);
+  const Shape& shape = tensor.spec.shape;
+  const std::int64_t width = row_length(shape);
+  // A square mask is one of a prompt: nobody sees ahead. Block floats hold no infinity beside other numbers.
+  const bool causal = shape.size() > 1 && width > 1 && shape[shape.size() - 2] == width;
+  const float hidden = is_block_float(tensor.spec.dtype.value) ? -0x1p100F : -std::numeric_limits<float>::infinity();
   tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
   for (std::size_t at = 0; at < tensor.floats.size(); ++at) {
-    const bool hidden = static_cast<std::int64_t>(at) % width != 0 && random.uniform() < 0.25;
-    tensor.floats[at] = hidden ? -std::numeric_limits<float>::infinity() : 0.0F;
+    const std::int64_t column = static_cast<std::int64_t>(at) % width;
+    const std::int64_t row = static_cast<std::int64_t>(at) / width % width;
+    const bool masked = column != 0 && (random.uniform() < 0.25 || (causal && column > row));
+    tensor.floats[at] = masked ? hidden : 0.0F;
   }
 }
 

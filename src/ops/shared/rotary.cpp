@@ -52,16 +52,18 @@ void fill_angles(HostTensor& tensor, bool sine, bool pairs, bool position_of_use
   tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
   if (width == 0 || height == 0) return;
   constexpr double kTheta = 500000;
+  const std::int64_t half = std::max<std::int64_t>(width / 2, 1);
+  std::vector<double> frequencies;
+  for (std::int64_t column = 0; column < width; ++column) {
+    const std::int64_t pair = pairs ? column / 2 : column % half;
+    frequencies.push_back(portable_exp(-portable_log(kTheta) * static_cast<double>(pair) / static_cast<double>(half)));
+  }
   for (std::size_t at = 0; at < tensor.floats.size(); ++at) {
     const auto row = static_cast<std::int64_t>(at) / width;
-    const auto column = static_cast<std::int64_t>(at) % width;
     // In decode each user is at a position of its own.
     const std::int64_t position = position_of_user ? 17 + 37 * (row / height) : row % height;
-    const std::int64_t half = std::max<std::int64_t>(width / 2, 1);
-    const std::int64_t pair = pairs ? column / 2 : column % half;
-    const double angle =
-        static_cast<double>(position) * std::pow(kTheta, -static_cast<double>(pair) / static_cast<double>(half));
-    tensor.floats[at] = static_cast<float>(sine ? std::sin(angle) : std::cos(angle));
+    const double angle = static_cast<double>(position) * frequencies[at % frequencies.size()];
+    tensor.floats[at] = static_cast<float>(sine ? portable_sin(angle) : portable_cos(angle));
   }
 }
 

@@ -1,20 +1,12 @@
-#include "exec/case_line.h"
+#include "model/case_line.h"
 
 #include <fmt/format.h>
 
+#include "base/words.h"
 #include "model/value_parse.h"
 
 namespace opwright {
-namespace {
-
-// In single quotes, as a shell takes it back.
-std::string shell_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) c == '\'' ? out += "'\\''" : out += c;
-  return out + "'";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string case_line(const OpConfig& config) {
   std::string out;

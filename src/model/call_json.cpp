@@ -1,9 +1,8 @@
-// Arguments as an oracle writes them -> values as traces are read, so that operators see one form.
+#include "model/call_json.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
-
-#include "exec/oracle.h"
 
 namespace opwright {
 namespace {
@@ -18,6 +17,41 @@ Result<Shape> shape_of(const json::Node& node) {
   return out;
 }
 
+Result<Fields> fields_of(const json::Node& node) {
+  Fields fields;
+  for (std::size_t i = 0; node.is(json::Kind::kObject) && i < node.count; ++i) {
+    OPWRIGHT_TRY_ASSIGN(Value value, decode_value(node.fields[i].value));
+    fields.emplace_back(node.fields[i].key, std::move(value));
+  }
+  return fields;
+}
+
+// Fields that we have no word for.
+Status read_more(const json::Node& node, Fields& more) {
+  const json::Node* given = node.find("more");
+  if (given == nullptr) return {};
+  OPWRIGHT_TRY_ASSIGN(Fields fields, fields_of(*given));
+  for (auto& field : fields) more.push_back(std::move(field));
+  return {};
+}
+
+Result<ShardSpec> shard_of(const json::Node& node) {
+  ShardSpec shard;
+  if (const json::Node* grid = node.find("grid"))
+    for (const json::Node& range : *grid) {
+      OPWRIGHT_TRY_ASSIGN(const Shape corners, shape_of(range));
+      if (corners.size() != 4) return fail(ErrorCode::kBadInput, "a core range needs four numbers");
+      shard.grid.push_back({{corners[0], corners[1]}, {corners[2], corners[3]}});
+    }
+  if (const json::Node* shape = node.find("shape")) {
+    OPWRIGHT_TRY_ASSIGN(shard.shape, shape_of(*shape));
+  }
+  shard.orientation = parse_orientation(node.string_field("orientation").value_or(""));
+  shard.distribution = node.string_field("distribution").value_or("");
+  OPWRIGHT_TRY(read_more(node, shard.more));
+  return shard;
+}
+
 Result<MemoryConfig> memory_of(const json::Node& node) {
   MemoryConfig config;
   config.layout = parse_memory_layout(node.string_field("layout").value_or(""));
@@ -26,21 +60,22 @@ Result<MemoryConfig> memory_of(const json::Node& node) {
        {std::pair{"shard", &MemoryConfig::shard}, {"nd_shard", &MemoryConfig::nd_shard}}) {
     const json::Node* given = node.find(key);
     if (given == nullptr || given->is(json::Kind::kNull)) continue;
-    ShardSpec shard;
-    if (const json::Node* grid = given->find("grid"))
-      for (const json::Node& range : *grid) {
-        OPWRIGHT_TRY_ASSIGN(const Shape corners, shape_of(range));
-        if (corners.size() != 4) return fail(ErrorCode::kBadInput, "a core range needs four numbers");
-        shard.grid.push_back({{corners[0], corners[1]}, {corners[2], corners[3]}});
-      }
-    if (const json::Node* shape = given->find("shape")) {
-      OPWRIGHT_TRY_ASSIGN(shard.shape, shape_of(*shape));
-    }
-    shard.orientation = parse_orientation(given->string_field("orientation").value_or(""));
-    shard.distribution = given->string_field("distribution").value_or("");
+    OPWRIGHT_TRY_ASSIGN(ShardSpec shard, shard_of(*given));
     (config.*shard_field).emplace(std::move(shard));
   }
+  OPWRIGHT_TRY(read_more(node, config.more));
   return config;
+}
+
+Result<Placement> placement_of(const json::Node& node) {
+  Placement placement;
+  if (const json::Node* dims = node.find("dims"))
+    for (const json::Node& dim : *dims) placement.dims.emplace_back(dim.text);
+  for (const auto& [key, shape] : {std::pair{"distribution", &Placement::distribution}, {"mesh", &Placement::mesh}})
+    if (const json::Node* given = node.find(key)) {
+      OPWRIGHT_TRY_ASSIGN(placement.*shape, shape_of(*given));
+    }
+  return placement;
 }
 
 Result<TensorSpec> tensor_of(const json::Node& node) {
@@ -48,7 +83,8 @@ Result<TensorSpec> tensor_of(const json::Node& node) {
   const json::Node* shape = node.find("shape");
   if (shape == nullptr) return fail(ErrorCode::kBadInput, "a tensor without shape");
   OPWRIGHT_TRY_ASSIGN(spec.shape, shape_of(*shape));
-  spec.has_shape = true;
+  spec.has_shape = !shape->is(json::Kind::kNull);  // null: the trace has lost it
+  spec.type = node.string_field("type").value_or("");
   spec.dtype = parse_dtype(node.string_field("dtype").value_or(""));
   spec.layout = parse_layout(node.string_field("layout").value_or(""));
   spec.storage = parse_storage_type(node.string_field("storage").value_or(""));
@@ -63,17 +99,26 @@ Result<TensorSpec> tensor_of(const json::Node& node) {
     OPWRIGHT_TRY_ASSIGN(placement.mesh, shape_of(*mesh));
     spec.placement = std::move(placement);
   }
+  if (const json::Node* placement = node.find("placement")) {
+    OPWRIGHT_TRY_ASSIGN(spec.placement, placement_of(*placement));
+  }
+  if (const json::Node* shape_there = node.find("device_shape")) {
+    OPWRIGHT_TRY_ASSIGN(spec.device_shape, shape_of(*shape_there));
+  }
   if (const json::Node* freed = node.find("deallocated"); freed != nullptr && freed->is_true())
     spec.more.emplace_back("deallocated", Value(true));
+  OPWRIGHT_TRY(read_more(node, spec.more));
   return spec;
 }
 
+// A config whose tag says what it is; `type` in it says it more closely.
 Result<Value> structure_of(std::string type, const json::Node& node) {
   Fields fields;
+  if (const auto named = node.string_field("type")) type = *named;
   for (std::size_t i = 0; i < node.count; ++i) {
     const auto& [key, field] = node.fields[i];
     if (key == "type") continue;
-    OPWRIGHT_TRY_ASSIGN(Value value, oracle_value(field));
+    OPWRIGHT_TRY_ASSIGN(Value value, decode_value(field));
     if (key.ends_with("grid_size"))
       if (const List* pair = value.as_list(); pair != nullptr && pair->size() == 2)
         value = Value::structure("CoreCoord", {{"x", (*pair)[0]}, {"y", (*pair)[1]}});
@@ -85,10 +130,25 @@ Result<Value> structure_of(std::string type, const json::Node& node) {
 Result<Value> list_of(const json::Node& node) {
   List list;
   for (const json::Node& item : node) {
-    OPWRIGHT_TRY_ASSIGN(Value value, oracle_value(item));
+    OPWRIGHT_TRY_ASSIGN(Value value, decode_value(item));
     list.push_back(std::move(value));
   }
   return Value(std::move(list));
+}
+
+// Any other struct: named fields, and members without a name.
+Result<Value> struct_of(const json::Node& node) {
+  Fields fields;
+  if (const json::Node* items = node.find("items"))
+    for (const json::Node& item : *items) {
+      OPWRIGHT_TRY_ASSIGN(Value value, decode_value(item));
+      fields.emplace_back("", std::move(value));
+    }
+  if (const json::Node* named = node.find("fields")) {
+    OPWRIGHT_TRY_ASSIGN(Fields more, fields_of(*named));
+    for (auto& field : more) fields.push_back(std::move(field));
+  }
+  return Value::structure(std::string(node.string_field("type").value_or("")), std::move(fields));
 }
 
 Result<Value> tagged(std::string_view tag, const json::Node& node) {
@@ -110,7 +170,15 @@ Result<Value> tagged(std::string_view tag, const json::Node& node) {
   if (tag == "compute_kernel_config") return structure_of("ComputeKernelConfig", node);
   if (tag == "conv_config") return structure_of("Conv2dConfig", node);
   if (tag == "core_grid") return structure_of("CoreGrid", node);
-  if (tag == "program_config") return structure_of(std::string(node.string_field("type").value_or("")), node);
+  if (tag == "program_config") return structure_of("", node);
+  if (tag == "struct") return struct_of(node);
+  if (tag == "dict") {
+    OPWRIGHT_TRY_ASSIGN(Fields entries, fields_of(node));
+    return Value::dict(std::move(entries));
+  }
+  if (tag == "opaque")
+    return Value::opaque(std::string(node.string_field("type").value_or("")),
+                         std::string(node.string_field("text").value_or("")));
   if (tag == "core_range_set") {
     OPWRIGHT_TRY_ASSIGN(Value ranges, list_of(node));
     return Value::structure("CoreRangeSet", {{"", std::move(ranges)}});
@@ -122,7 +190,7 @@ Result<Value> tagged(std::string_view tag, const json::Node& node) {
 
 }  // namespace
 
-Result<Value> oracle_value(const json::Node& node) {
+Result<Value> decode_value(const json::Node& node) {
   switch (node.kind) {
     case json::Kind::kNull:
       return Value();
@@ -143,6 +211,35 @@ Result<Value> oracle_value(const json::Node& node) {
       break;
   }
   return fail(ErrorCode::kBadInput, "a value must be a scalar, a list or an object of one tag");
+}
+
+Result<OpConfig> decode_call(const json::Node& call) {
+  OpConfig config;
+  const auto op = call.string_field("op");
+  if (!op) return fail(ErrorCode::kBadInput, "the call names no op");
+  config.op = *op;
+  if (const json::Node* args = call.find("args")) {
+    std::size_t position = 0;
+    for (const json::Node& arg : *args) {
+      OPWRIGHT_TRY_ASSIGN(Value value, decode_value(arg));
+      config.args.push_back({fmt::format("arg{}", position++), std::move(value)});
+    }
+  }
+  if (const json::Node* kwargs = call.find("kwargs"))
+    for (std::size_t i = 0; i < kwargs->count; ++i) {
+      OPWRIGHT_TRY_ASSIGN(Value value, decode_value(kwargs->fields[i].value));
+      config.args.push_back({std::string(kwargs->fields[i].key), std::move(value)});
+    }
+  return config;
+}
+
+Result<OutputSpec> decode_output(const json::Node& output) {
+  OPWRIGHT_TRY_ASSIGN(TensorSpec spec, tensor_of(output));
+  OutputSpec out{std::move(spec), {}, {}};
+  if (const json::Node* padded = output.find("padded_shape")) {
+    OPWRIGHT_TRY_ASSIGN(out.padded, shape_of(*padded));
+  }
+  return out;
 }
 
 }  // namespace opwright

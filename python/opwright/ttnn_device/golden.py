@@ -1,0 +1,66 @@
+"""The library's own golden functions, a second reference: they compute a call in torch, on the host."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import ttnn
+
+from opwright.device import Request
+from opwright.ttnn_device import errors, objects, tensors
+from opwright.ttnn_device.structs import Unsupported
+
+
+def is_possible() -> bool:
+    return importlib.util.find_spec("torch") is not None
+
+
+def _torch() -> Any:
+    import torch
+
+    # Golden functions ask whether a tensor is one of these; no tensor of an older torch is.
+    for name in ("uint16", "uint32"):
+        if not hasattr(torch, name):
+            setattr(torch, name, name)
+    return torch
+
+
+def _as_torch(request: Request, spec: dict[str, Any]) -> Any:
+    kind, values = request.input(spec["slot"])
+    array = np.frombuffer(values, tensors.NUMPY[kind]).reshape(spec["shape"])
+    return _torch().from_numpy(array.astype(np.int64 if kind in ("u16", "u32") else array.dtype))
+
+
+def _results(value: Any) -> list[Any]:
+    if isinstance(value, _torch().Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in _results(item)]
+    return []
+
+
+def answer(request: Request, device: Any) -> dict[str, Any]:
+    call = request.call
+    try:
+        function = objects.function_of(call["op"])
+        try:
+            golden = ttnn.get_golden_function(function)
+        except (RuntimeError, AttributeError):  # it has none, or is no operation
+            raise Unsupported(f"the library has no golden function for {call['op']}") from None
+        args, kwargs = objects.Rebuilder(device, lambda spec: _as_torch(request, spec)).call(call)
+    except Unsupported as error:
+        return {"outcome": "unsupported", "argument": error.argument, "error": errors.record_of(error, "rebuild")}
+    try:
+        results = _results(golden(*args, **kwargs))
+    except Exception as error:
+        return {"outcome": "error", "error": errors.record_of(error, "call")}
+    written = 0
+    for result, output in zip(results, request.outputs, strict=False):
+        if result.numel() != len(output.values):
+            break
+        target = np.frombuffer(output.values, tensors.NUMPY[output.type])
+        target[:] = result.detach().to(_torch().float32).numpy().reshape(-1)
+        written += 1
+    return {"outcome": "ok", "outputs": [{"shape": list(result.shape)} for result in results], "written": written}

@@ -1,0 +1,22 @@
+#include "base/large_memory.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+
+namespace opwright {
+
+void reuse_large_blocks() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 2'000'000'000);
+}
+
+void limit_memory(std::int64_t bytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  (void)bytes;
+#else
+  const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+  setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
+}  // namespace opwright

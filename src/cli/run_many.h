@@ -1,0 +1,14 @@
+// `run` without --case: a suite in isolated workers.
+#pragma once
+
+#include "cli/command.h"
+#include "exec/run_case.h"
+
+namespace opwright::cli {
+
+// Data, judge and sample as the flags say.
+Result<RunOptions> run_options_of(const ParsedArgs& args);
+
+Result<int> run_many(const ParsedArgs& args, CommandEnv& env, const RunOptions& options);
+
+}  // namespace opwright::cli

@@ -1,0 +1,164 @@
+#include "device/external/external_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace opwright {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+  while (!text.empty() && (text.front() == '\n' || text.front() == ' ')) text.remove_prefix(1);
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ExternalDevice>> ExternalDevice::open(DeviceProgram program, ProgramLimits limits) {
+  std::unique_ptr<ExternalDevice> device(new ExternalDevice(std::move(program), limits));
+  OPWRIGHT_TRY(device->start());
+  return device;
+}
+
+ExternalDevice::~ExternalDevice() {
+  if (!process_) return;
+  process_->end(limits_.end_seconds);  // the end of its input means: leave
+}
+
+std::string ExternalDevice::with_tail(std::string message) const {
+  if (!process_) return message;
+  if (const std::string_view tail = trimmed(process_->error_tail()); !tail.empty())
+    message += fmt::format("\nthe end of what it wrote to standard error:\n{}", tail);
+  return message;
+}
+
+Status ExternalDevice::start() {
+  OPWRIGHT_TRY_ASSIGN(ProgramProcess process, ProgramProcess::start(program_));
+  process_.emplace(std::move(process));
+  const auto give_up = [&](std::string_view problem) {
+    std::string message = with_tail(fmt::format("{} is no device: {}", program_.name, problem));
+    process_.reset();
+    return fail(ErrorCode::kBadInput, std::move(message));
+  };
+  std::string problem;
+  const auto line = process_->exchange("", limits_.hello_seconds, problem);
+  if (!line) {
+    bool crashed = false;
+    if (problem == "its output ended")
+      problem = fmt::format("it said no hello and {}", process_->how_it_ended(crashed));
+    else
+      problem = fmt::format("no hello: {}", problem);
+    return give_up(problem);
+  }
+  auto hello = parse_hello(*line);
+  if (!hello) return give_up(hello.error().message);
+  hello->versions.emplace("device", hello->name);
+  hello->name = program_.name;
+  can_ = *std::move(hello);
+  return {};
+}
+
+tl::unexpected<Refusal> ExternalDevice::failed(Outcome outcome, std::string message) {
+  failure_ = DeviceFailure{outcome, message};
+  return refuse(Refusal{Refusal::Kind::kUnsupported, "", std::move(message)});
+}
+
+// The program is of no use any more: the next call starts another.
+tl::unexpected<Refusal> ExternalDevice::broken(std::string problem) {
+  Outcome outcome = Outcome::kHarnessError;
+  if (problem == "its output ended") {
+    bool crashed = false;
+    const std::string how = process_->how_it_ended(crashed);
+    if (crashed) outcome = Outcome::kCrashed;
+    problem = fmt::format("the device's program {}, without an answer", how);
+  }
+  std::string message = with_tail(std::move(problem));
+  process_.reset();
+  return failed(outcome, std::move(message));
+}
+
+Checked<DeviceAnswer> ExternalDevice::ask(const DeviceCall& call, const SharedData* data) {
+  failure_.reset();
+  const std::int64_t id = next_id_++;
+  const auto request = run_request(id, call, data);
+  if (!request) return lost("", request.error().message);
+  if (!process_)
+    if (const Status started = start(); !started) return failed(Outcome::kHarnessError, started.error().message);
+  std::string_view line = *request;
+  while (true) {
+    std::string problem;
+    const auto answered = process_->exchange(line, 0, problem);
+    if (!answered) return broken(std::move(problem));
+    auto answer = parse_answer(*answered, id);
+    if (!answer) return broken(answer.error().message);
+    if (*answer) return **std::move(answer);
+    line = {};  // a beat: it is still at work
+  }
+}
+
+Checked<DeviceResult> ExternalDevice::take(const DeviceCall& call, DeviceAnswer answer, bool with_data) {
+  switch (answer.kind) {
+    case DeviceAnswer::Kind::kOk:
+      break;
+    case DeviceAnswer::Kind::kRefused:
+      return refuse(std::move(answer.message), std::move(answer.argument));
+    case DeviceAnswer::Kind::kOutOfMemory:
+      return refuse_memory(std::move(answer.message));
+    case DeviceAnswer::Kind::kUnsupported:
+      return unsupported(std::move(answer.argument), std::move(answer.message));
+    case DeviceAnswer::Kind::kError:
+      return failed(Outcome::kDeviceError, std::move(answer.message));
+  }
+  DeviceResult result;
+  result.memory = answer.memory;
+  result.reported = std::move(answer.outputs);
+  if (!answer.seconds.empty()) result.cold_seconds = answer.seconds.front();
+  if (answer.seconds.size() > 1) result.warm_seconds = answer.seconds.back();
+  result.kernel_seconds = answer.kernel_seconds;
+  result.trace = std::move(answer.trace);
+  if (!with_data) return result;
+  const auto drop = [&](std::string message) {
+    if (!result.trace.empty()) std::remove(result.trace.c_str());
+    return failed(Outcome::kDeviceError, std::move(message));
+  };
+  if (std::string touched = data_.touched(); !touched.empty()) return drop(std::move(touched));
+  const std::size_t asked = call.outputs.size();
+  // Values of another shape or dtype than was asked for cannot be read: the caller sees it in what was reported.
+  for (std::size_t o = 0; o < result.reported.size() && o < asked; ++o)
+    if (result.reported[o].spec.shape != call.outputs[o].spec.shape ||
+        element_type(result.reported[o].spec.dtype.value) != element_type(call.outputs[o].spec.dtype.value))
+      return result;
+  for (std::size_t o = 0; o < std::min(asked, answer.written.value_or(asked)); ++o) {
+    auto values = data_.read(o, call.outputs[o].spec);
+    if (!values) return drop(values.error().message);
+    result.outputs.push_back(*std::move(values));
+  }
+  return result;
+}
+
+Checked<MemoryReport> ExternalDevice::admit(const DeviceCall& call) {
+  DeviceCall asked = call;
+  asked.repeat = 1;
+  asked.capture = false;
+  OPWRIGHT_CHECK_ASSIGN(DeviceAnswer answer, ask(asked, nullptr));
+  OPWRIGHT_CHECK_ASSIGN(const DeviceResult result, take(asked, std::move(answer), /*with_data=*/false));
+  return result.memory;
+}
+
+Checked<DeviceResult> ExternalDevice::run(const DeviceCall& call, std::span<const HostTensor> inputs) {
+  const bool with_data = can_.numerics != Numerics::kNone && inputs.size() == call.call.tensors.size() &&
+                         (!inputs.empty() || !call.outputs.empty());
+  if (with_data) {
+    failure_.reset();
+    std::vector<TensorSpec> outputs;
+    for (const OutputSpec& output : call.outputs) outputs.push_back(output.spec);
+    if (const Status filled = data_.fill(inputs, outputs); !filled)
+      return failed(Outcome::kHarnessError, filled.error().message);
+  }
+  OPWRIGHT_CHECK_ASSIGN(DeviceAnswer answer, ask(call, with_data ? &data_ : nullptr));
+  return take(call, std::move(answer), with_data);
+}
+
+}  // namespace opwright

@@ -1,0 +1,55 @@
+// A device that is a program of its own. It is started when the device is opened, and again after it died or spoke
+// garbage: one bad call costs one answer.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "device/external/device_program.h"
+#include "device/external/messages.h"
+#include "device/external/program_process.h"
+#include "device/external/shared_data.h"
+
+namespace opwright {
+
+struct ProgramLimits {
+  double hello_seconds = 180;  // libraries load and boards open before it
+  double end_seconds = 30;     // to give a board back; a program that takes longer is killed
+};
+
+class ExternalDevice : public Device {
+ public:
+  // Starts the program and reads its hello. The thread that opens or runs a device must outlive its program.
+  static Result<std::unique_ptr<ExternalDevice>> open(DeviceProgram program, ProgramLimits limits = {});
+  ~ExternalDevice() override;
+
+  const Capabilities& can() const override { return can_; }
+  // Asks for the call without data.
+  Checked<MemoryReport> admit(const DeviceCall& call) override;
+  // Data goes along when the device has numerics and inputs are given; values come back for call.outputs, unless the
+  // device says that it made others (DeviceResult::reported tells).
+  Checked<DeviceResult> run(const DeviceCall& call, std::span<const HostTensor> inputs) override;
+  const DeviceFailure* failure() const override { return failure_ ? &*failure_ : nullptr; }
+
+ private:
+  ExternalDevice(DeviceProgram program, ProgramLimits limits) : program_(std::move(program)), limits_(limits) {}
+  Status start();
+  Checked<DeviceAnswer> ask(const DeviceCall& call, const SharedData* data);
+  Checked<DeviceResult> take(const DeviceCall& call, DeviceAnswer answer, bool with_data);
+  tl::unexpected<Refusal> failed(Outcome outcome, std::string message);
+  tl::unexpected<Refusal> broken(std::string problem);
+  std::string with_tail(std::string message) const;
+
+  DeviceProgram program_;
+  ProgramLimits limits_;
+  Capabilities can_;
+  std::optional<ProgramProcess> process_;
+  SharedData data_;
+  std::optional<DeviceFailure> failure_;
+  std::int64_t next_id_ = 1;
+};
+
+}  // namespace opwright

@@ -1,0 +1,51 @@
+// The process of a device program: a line to it, a line from it, the end of what it wrote to standard error, and how it
+// ended. It has a process group of its own, so that Ctrl-C is for us alone, and dies with the thread that started it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "device/external/device_program.h"
+
+namespace opwright {
+
+class ProgramProcess {
+ public:
+  static Result<ProgramProcess> start(const DeviceProgram& program);
+  ProgramProcess(ProgramProcess&& other) noexcept;
+  ProgramProcess& operator=(ProgramProcess&&) = delete;
+  ~ProgramProcess();  // kills what is left of it
+
+  // Writes `line` (none when empty) and waits for the next line of its output; `seconds` 0: as long as it takes.
+  // Nothing when its output ended, no line came in time, or the line grew beyond all reason: `problem` says which.
+  std::optional<std::string> exchange(std::string_view line, double seconds, std::string& problem);
+  // Closes its input, gives it `seconds` to leave and kills it and its children then.
+  void end(double seconds);
+  // "SIGSEGV, segmentation fault", "exit status 3"; waits for it, since it is known to be ending. `crashed`: by a
+  // signal, or with a status other than 0.
+  std::string how_it_ended(bool& crashed);
+  // The last 2 kB of its standard error.
+  const std::string& error_tail() const { return tail_; }
+
+ private:
+  ProgramProcess() = default;
+  enum class Read { kSome, kNothing, kEnd };
+  Read read_output();
+  Read read_errors();
+  bool write_some();
+  void close_all();
+  bool wait(double seconds);
+
+  pid_t child_ = -1;
+  int in_ = -1, out_ = -1, err_ = -1;  // our ends
+  int status_ = 0;                     // of waitpid, when child_ is -1 again
+  std::string pending_;                // of a line to it
+  std::string received_;
+  std::string tail_;
+};
+
+}  // namespace opwright

@@ -1,0 +1,54 @@
+// What the tensors of each operator are filled with. A token id is not a random number, a page table not a random
+// list: data that no model could have gives results that prove nothing (docs/formats/data-recipes.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace opwright {
+
+enum class Role : std::uint8_t {
+  // Numbers of the recipe's distribution, in the range where the operator is defined.
+  kPlain,
+  kPositive,     // sqrt, log: |x| + 0.1
+  kNonZero,      // divisors: at least 0.1 from zero
+  kCoarse,       // operands of comparisons: halves, so that equals meet
+  kNearOne,      // weights of norms: 1 + x / 8
+  kQueries,      // of an attention: 3 x, so that few keys count, as in models, and their mean is not nearly zero
+  kRanked,       // what is sorted: no two equal numbers among the largest and the smallest of a row
+  kReciprocals,  // 1, 1/2, 1/3, … of a row
+  kBuffer,       // what the call overwrites: noise, so that a place that is never written shows
+  // Structure, by the operator's own `fill`.
+  kTokenIds,    // rows of the table that is looked up
+  kPages,       // blocks of a cache, each once where there are enough
+  kUsers,       // entries of a batch, each once
+  kPositions,   // places in a cache
+  kOffsets,     // where a batch begins in a larger one
+  kMask,        // 0 or minus infinity; something is seen in every row
+  kPredicate,   // 0 or 1
+  kCosines,     // of rotary positions
+  kSines,       // the same
+  kRotation,    // the matrix that swaps pairs
+  kIndices,     // 0, 1, 2, … of a row
+  kBounds,      // begin or end of a slice
+  kStatistics,  // mean squares of the other devices' parts
+  kChannels,    // which channels of a tile belong to a group: 0 or 1
+  kWeights,     // of a convolution: plain, zero between groups
+};
+std::string_view name_of(Role role);  // "plain", "token ids", …
+// One line for the documentation.
+std::string_view about(Role role);
+std::span<const Role> all_roles();
+
+struct ParamRole {
+  std::string_view param;
+  Role role = Role::kPlain;
+};
+// Every parameter of the operator that takes tensors. Empty: nobody has said; a test asks for a line.
+std::vector<ParamRole> roles_of(std::string_view op);
+std::optional<Role> role_of(std::string_view op, std::string_view param);
+
+}  // namespace opwright

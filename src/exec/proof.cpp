@@ -1,0 +1,157 @@
+#include "exec/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/config_fields.h"
+#include "ops/all_ops.h"
+
+namespace opwright {
+namespace {
+
+struct Named {
+  const Param* param = nullptr;  // null: the operator has no such parameter, or nobody knows the operator
+  std::string name;
+  const Value* value = nullptr;
+  bool taken = false;  // executed arguments: a traced one has found it
+};
+
+// Arguments by the names that both sides share. None and not passed are the same to every operator.
+std::vector<Named> named_arguments(const OpSpec* op, const OpConfig& config) {
+  std::vector<Named> out;
+  for (const Argument& argument : config.args) {
+    const Param* param = op == nullptr ? nullptr : find_param(*op, config.convention, argument.name);
+    out.push_back({param, param == nullptr ? argument.name : std::string(param->name), &argument.value, false});
+  }
+  return out;
+}
+
+FlatConfig fields_of(const std::string& name, const Value& value) {
+  OpConfig one;
+  one.args.push_back({name, value});
+  FlatConfig flat = flatten(one);
+  std::erase_if(flat, [](const auto& field) { return field.first == "convention"; });
+  return flat;
+}
+
+// Fields of a tensor that some kinds of traces do not write down.
+bool may_be_unsaid(std::string_view field) {
+  constexpr std::array<std::string_view, 7> kUnsaid{".layout", ".storage",   ".tile",        ".device_shape",
+                                                    ".type",   ".placement", ".is_in_memory"};
+  if (field.find(".memory.") != std::string_view::npos) return false;
+  return std::ranges::any_of(kUnsaid, [&](std::string_view end) { return field.ends_with(end); });
+}
+
+bool has_tensor(const Value& value) {
+  bool found = false;
+  for_each_tensor(value, [&](const TensorSpec&) { found = true; });
+  return found;
+}
+
+void compare_argument(const Named& traced, const Named& executed, Proof& proof) {
+  const FlatConfig from = fields_of(traced.name, *traced.value);
+  const FlatConfig to = fields_of(traced.name, *executed.value);
+  proof.fields += static_cast<std::int64_t>(from.size());
+  proof.equal += static_cast<std::int64_t>(from.size());
+  for (const FieldChange& change : changes_between(from, to)) {
+    const bool added = change.from == "absent" &&
+                       std::ranges::none_of(from, [&](const auto& field) { return field.first == change.field; });
+    if (added && has_tensor(*traced.value) && may_be_unsaid(change.field)) {
+      proof.unsaid.push_back(fmt::format("{}: {}", change.field, change.to));
+      continue;
+    }
+    if (!added) --proof.equal;
+    proof.differences.push_back(fmt::format("{}: {} -> {}", change.field, change.from, change.to));
+  }
+}
+
+// A traced argument that the executed call does not have under its name.
+void missing_argument(const Named& traced, Proof& proof) {
+  const FlatConfig from = fields_of(traced.name, *traced.value);
+  proof.fields += static_cast<std::int64_t>(from.size());
+  if (traced.value->is_null()) {
+    proof.equal += static_cast<std::int64_t>(from.size());
+  } else if (traced.param != nullptr && traced.param->lost == Lost::kNoMatter) {
+    proof.equal += static_cast<std::int64_t>(from.size());
+    proof.not_needed.push_back(traced.name);
+  } else {
+    for (const auto& [field, text] : from) proof.differences.push_back(fmt::format("{}: {} -> absent", field, text));
+  }
+}
+
+Value with_tensors(const Value& value, std::span<const HostTensor> inputs, std::size_t& next) {
+  const auto each = [&](const Fields& fields) {
+    Fields out;
+    for (const auto& [name, member] : fields) out.emplace_back(name, with_tensors(member, inputs, next));
+    return out;
+  };
+  if (value.as_tensor() != nullptr)
+    return next < inputs.size() ? Value::tensor(inputs[next++].spec) : Value::opaque("Tensor", "not handed over");
+  if (const List* list = value.as_list()) {
+    List out;
+    for (const Value& item : *list) out.push_back(with_tensors(item, inputs, next));
+    return Value(std::move(out));
+  }
+  if (const Fields* dict = value.as_dict()) return Value::dict(each(*dict));
+  if (const Struct* s = value.as_struct()) return Value::structure(s->type, each(s->fields));
+  return value;
+}
+
+}  // namespace
+
+Proof compare_executed(const OpConfig& traced, const OpConfig& executed) {
+  Proof proof;
+  const OpSpec* op = find_op(traced.op);
+  proof.fields = 1;  // the operation itself
+  if (traced.op == executed.op || (op != nullptr && op == find_op(executed.op)))
+    proof.equal = 1;
+  else
+    proof.differences.push_back(fmt::format("operation: {} -> {}", traced.op, executed.op));
+  const std::vector<Named> wanted = named_arguments(op, traced);
+  std::vector<Named> given = named_arguments(op, executed);
+  const auto take = [&](const auto& fits) -> const Named* {
+    const auto found = std::ranges::find_if(given, [&](const Named& g) { return !g.taken && fits(g); });
+    if (found == given.end()) return nullptr;
+    found->taken = true;
+    return &*found;
+  };
+  // First what stayed where it was; then, of operators with overloads, what is found under another name; then what
+  // has changed.
+  std::vector<const Named*> partner(wanted.size(), nullptr);
+  const auto each_without_partner = [&](const auto& fits) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (partner[i] == nullptr) partner[i] = take([&](const Named& g) { return fits(wanted[i], g); });
+  };
+  each_without_partner([](const Named& w, const Named& g) { return w.name == g.name && *w.value == *g.value; });
+  if (op != nullptr && op->rebind != nullptr)
+    each_without_partner([](const Named& w, const Named& g) { return !w.value->is_null() && *w.value == *g.value; });
+  each_without_partner([](const Named& w, const Named& g) { return w.name == g.name; });
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (partner[i] != nullptr)
+      compare_argument(wanted[i], *partner[i], proof);
+    else
+      missing_argument(wanted[i], proof);
+  }
+  for (const Named& argument : given) {
+    if (argument.taken || argument.value->is_null()) continue;
+    if (argument.param != nullptr && argument.param->lost == Lost::kNoMatter)
+      proof.not_needed.push_back(argument.name);
+    else
+      proof.differences.push_back(fmt::format("{}: absent -> {}", argument.name, to_text(*argument.value)));
+  }
+  return proof;
+}
+
+OpConfig recapture(const BoundCall& call, std::span<const HostTensor> inputs) {
+  OpConfig config;
+  config.op = call.op;
+  config.convention = Convention::kPython;
+  std::size_t next = 0;
+  for (const Argument& argument : call.args)
+    config.args.push_back({argument.name, with_tensors(argument.value, inputs, next)});
+  return config;
+}
+
+}  // namespace opwright

@@ -1,0 +1,195 @@
+#include "exec/run_external.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "exec/executed_trace.h"
+#include "exec/output_fields.h"
+#include "exec/python_call.h"
+#include "ops/all_ops.h"
+
+namespace opwright {
+namespace {
+
+// More elements than that are not made for a call that nobody judges.
+constexpr std::int64_t kMostPlain = std::int64_t{1} << 30;
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void refused(CaseResult& result, const Refusal& refusal) {
+  result.outcome = outcome_of(refusal);
+  result.reason = refusal.message;
+  result.argument = refusal.argument;
+}
+
+// The call for the device: a Python call as it was recorded, a C++ one as Python would make it.
+Checked<BoundCall> call_to_send(const OpConfig& config) {
+  if (config.convention == Convention::kPython) return BoundCall(config.op, config.convention, config.args);
+  return python_call(config);
+}
+
+// For each tensor of the sent call the place of the same tensor in the planned one; nothing where that cannot be told.
+std::optional<std::vector<std::size_t>> planned_slots(const BoundCall& sent, const PlannedCall& plan) {
+  std::vector<std::size_t> out;
+  for (const TensorSlot& tensor : sent.tensors) {
+    const Param* param = find_param(*plan.op, Convention::kPython, tensor.param);
+    if (param == nullptr) return std::nullopt;
+    const auto slot = plan.call.slot(param->name, tensor.item);
+    if (!slot || plan.call.tensors[*slot].spec.shape != tensor.spec.shape) return std::nullopt;
+    out.push_back(*slot);
+  }
+  if (out.size() != plan.call.tensors.size()) return std::nullopt;
+  return out;
+}
+
+// Plain numbers for a call that nobody here knows.
+Checked<std::vector<HostTensor>> plain_inputs(const BoundCall& call, const DataRecipe& recipe) {
+  std::int64_t left = kMostPlain;
+  for (const TensorSlot& slot : call.tensors) {
+    if (!slot.spec.has_shape || !slot.spec.dtype.present())
+      return lost(slot.param, fmt::format("the trace does not say the shape or the dtype of {}", slot.param));
+    for (std::int64_t elements = 1; const std::int64_t n : slot.spec.shape) {
+      if (n < 0 || (n > 0 && elements > left / n))
+        return unsupported(
+            slot.param, fmt::format("{} of {} elements: no data is made for it", slot.param, to_text(slot.spec.shape)));
+      elements *= n;
+    }
+    left -= volume(slot.spec.shape);
+  }
+  static const OpSpec kPlain{};
+  return make_inputs(kPlain, call, recipe);
+}
+
+// Everything that goes to the device, and what comes back is judged with.
+struct Prepared {
+  BoundCall sent;
+  std::vector<HostTensor> inputs;   // in the order of sent.tensors; empty: no data
+  std::vector<HostTensor> planned;  // in the order of the plan's; empty: the same
+  std::vector<Rows> rows;           // of each output
+};
+
+Checked<Prepared> prepare(BoundCall sent, const Checked<PlannedCall>& plan, const Device& device,
+                          const RunOptions& options) {
+  Prepared out{.sent = std::move(sent)};
+  if (device.can().numerics == Numerics::kNone || !options.compute) return out;
+  if (!plan) {
+    OPWRIGHT_CHECK_ASSIGN(out.inputs, plain_inputs(out.sent, options.recipe));
+    return out;
+  }
+  out.planned = make_inputs(*plan->op, plan->call, options.recipe);
+  for (std::size_t o = 0; o < plan->outputs.size(); ++o) out.rows.push_back(pick_rows(*plan, out.planned, o, options));
+  if (const auto slots = planned_slots(out.sent, *plan)) {
+    for (const std::size_t slot : *slots) out.inputs.push_back(out.planned[slot]);
+  } else {
+    out.sent = plan->call;  // by the names of its parameters, since positions do not tell which tensor is which
+    out.inputs = out.planned;
+  }
+  return out;
+}
+
+void read_trace_file(const DeviceResult& ran, const std::string& op, CaseResult& result) {
+  if (ran.trace.empty()) return;
+  auto executed = read_executed(ran.trace, op);
+  std::remove(ran.trace.c_str());
+  if (executed)
+    result.executed = *std::move(executed);
+  else
+    result.notes.push_back(fmt::format("what was executed could not be read: {}", executed.error().message));
+}
+
+// Values that are not of the promised shape and dtype cannot be compared with anything.
+bool other_values(const std::vector<OutputSpec>& promised, const std::vector<OutputSpec>& reported) {
+  if (reported.empty()) return false;
+  if (promised.size() != reported.size()) return true;
+  for (std::size_t i = 0; i < promised.size(); ++i)
+    if (promised[i].spec.shape != reported[i].spec.shape ||
+        promised[i].spec.dtype.value != reported[i].spec.dtype.value)
+      return true;
+  return false;
+}
+
+void judge_answer(const PlannedCall& plan, const Prepared& prepared, const DeviceResult& ran, const RunOptions& options,
+                  CaseResult& result) {
+  if (other_values(plan.outputs, ran.reported)) {
+    result.outcome = Outcome::kFailed;
+    result.reason =
+        fmt::format("{}", fmt::join(output_differences(plan.outputs, ran.reported, "promised", "came"), "; "));
+    return;
+  }
+  if (options.on_stage) options.on_stage(Stage::kReference);
+  const auto judging = std::chrono::steady_clock::now();
+  judge_outputs(plan, prepared.planned, ran.outputs, prepared.rows, options, result);
+  result.reference_seconds = since(judging);
+}
+
+void note_prediction(const Checked<PlannedCall>& plan, bool accepted, CaseResult& result) {
+  if (plan && !accepted && result.outcome != Outcome::kUnsupported && result.outcome != Outcome::kLost)
+    result.notes.emplace_back("the rules here would accept it");
+  if (!plan && accepted)
+    result.notes.push_back(fmt::format("predicted {}: {}", name_of(outcome_of(plan.error())), plan.error().message));
+}
+
+}  // namespace
+
+CaseResult run_external(const OpConfig& config, Device& device, const RunOptions& options) {
+  CaseResult result;
+  const auto plan = plan_call(config, device.can().board);
+  auto sent = call_to_send(config);
+  if (!sent) {
+    refused(result, sent.error());
+    return result;
+  }
+  result.assumed = sent->assumed;
+  if (plan) result.outputs = plan->outputs;
+  auto prepared = prepare(*std::move(sent), plan, device, options);
+  if (!prepared) {
+    refused(result, prepared.error());
+    return result;
+  }
+  std::vector<OutputSpec> asked;
+  if (plan) asked = plan->outputs;
+  if (options.on_stage) options.on_stage(Stage::kDevice);
+  const auto start = std::chrono::steady_clock::now();
+  const auto ran = device.run({.call = prepared->sent,
+                               .outputs = asked,
+                               .repeat = options.repeat,
+                               .capture = options.capture && device.can().capture},
+                              prepared->inputs);
+  result.seconds = since(start);
+  if (!ran) {
+    refused(result, ran.error());
+    if (const DeviceFailure* failure = device.failure()) result.outcome = failure->outcome;
+    note_prediction(plan, false, result);
+    return result;
+  }
+  result.memory = ran->memory;
+  if (ran->cold_seconds) result.seconds = ran->warm_seconds.value_or(*ran->cold_seconds);
+  if (ran->warm_seconds) result.cold_seconds = ran->cold_seconds;
+  result.kernel_seconds = ran->kernel_seconds;
+  read_trace_file(*ran, prepared->sent.op, result);
+  note_prediction(plan, true, result);
+  if (plan && !ran->reported.empty())
+    for (std::string& difference : output_differences(plan->outputs, ran->reported, "inferred", "device"))
+      result.notes.push_back(std::move(difference));
+  if (!ran->reported.empty()) result.outputs = ran->reported;
+  result.outcome = Outcome::kAccepted;
+  if (plan && !prepared->inputs.empty())
+    judge_answer(*plan, *prepared, *ran, options, result);
+  else if (!prepared->inputs.empty())
+    result.reason = "no reference here: " + plan.error().message;
+  if (options.keep_outputs && plan) {
+    result.actual = ran->outputs;
+    for (const Rows& rows : prepared->rows) result.judged_rows.push_back(rows.picked);
+  }
+  prove(config, result);
+  return result;
+}
+
+}  // namespace opwright

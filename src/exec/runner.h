@@ -1,0 +1,58 @@
+// Runs cases in worker processes: hands them out, watches time and memory, replaces what dies or hangs, finds out who a
+// failure belongs to, and hands every result over before the next case starts on that worker. One thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "exec/job.h"
+#include "exec/worker_process.h"
+
+namespace opwright {
+
+struct RunnerOptions {
+  WorkerCommand worker;
+  int jobs = 1;
+  double start_seconds = 120;     // for a worker to say hello: a real library and its device need their time
+  std::int64_t worker_bytes = 0;  // memory of one worker; 0: no limit
+  double cpu_seconds = 0;         // of one case; 0: no limit
+  bool attribute = true;
+  bool fail_fast = false;
+  std::string canary;                            // job line of a case known to be good
+  std::string reset_command;                     // run by the shell after a hang; "" none
+  const std::atomic<int>* interrupts = nullptr;  // 1: finish what runs; 2: stop at once
+  int wake = -1;                                 // becomes readable when `interrupts` changes
+};
+
+// What the runner needs from and tells to those around it.
+struct RunnerWorld {
+  // The next job line; nothing when there is none, or none that may start beside `running_bytes`.
+  std::function<Result<std::optional<std::string>>(std::int64_t running_bytes)> next;
+  // Called at once with every result, and once more when its blame is known.
+  std::function<Status(const CaseRecord&)> keep;
+  std::function<void(int slot, const Job&)> started = [](int, const Job&) {};
+  std::function<void(int slot, const CaseRecord&)> ended = [](int, const CaseRecord&) {};  // once, with its blame
+  // What is done for the slot's case beside running it: "again, alone".
+  std::function<void(int slot, std::string_view)> step = [](int, std::string_view) {};
+  std::function<void()> tick = [] {};  // some times a second
+  std::function<void(const std::string&)> note = [](const std::string&) {};
+};
+
+struct RunnerSummary {
+  std::int64_t cases = 0;
+  std::int64_t repetitions = 0;  // beside, to find who is to blame
+  std::int64_t workers = 0;      // started
+  std::int64_t died = 0, hung = 0, recycled = 0;
+  std::string device_facts;  // JSON of the first worker's hello
+  bool interrupted = false;
+  std::string stopped;  // why the run was given up before its end; "" it was not
+};
+
+Result<RunnerSummary> run_cases(const RunnerOptions& options, const RunnerWorld& world);
+
+}  // namespace opwright

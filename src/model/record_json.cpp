@@ -1,0 +1,183 @@
+#include "model/record_json.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "base/json_object.h"
+#include "base/json_write.h"
+
+namespace opwright {
+namespace {
+
+// One list of the fields for both directions, so that none is written and not read.
+template <class Record, class Field>
+void for_each_field(Record& record, const Field& field) {
+  field("index", record.index);
+  field("vector", record.vector);
+  field("key", record.key);
+  field("op", record.op);
+  field("suite", record.suite);
+  field("case", record.line);
+  field("repeat", record.repeat);
+  field("dtype", record.dtype);
+  field("layout", record.layout);
+  field("memory", record.memory);
+  field("models", record.models);
+  field("calls", record.calls);
+  field("elements", record.elements);
+  field("seed", record.recipe.seed);
+  field("data", record.recipe.distribution);
+  field("outcome", record.outcome);
+  field("reason", record.reason);
+  field("argument", record.argument);
+  field("blame", record.blame);
+  field("evidence", record.evidence);
+  field("notes", record.notes);
+  field("attempts", record.attempts);
+  field("second_opinion", record.second_opinion);
+  field("pcc", record.pcc);
+  field("ulp", record.ulp);
+  field("nrmse", record.nrmse);
+  field("bound_used", record.bound_used);
+  field("judged", record.judged);
+  field("verdicts", record.verdicts);
+  field("outputs", record.outputs);
+  field("fields", record.fields);
+  field("fields_equal", record.fields_equal);
+  field("differences", record.differences);
+  field("faults", record.faults);
+  field("faults_noticed", record.faults_noticed);
+  field("unnoticed", record.unnoticed);
+  field("against", record.against);
+  field("disagreement", record.disagreement);
+  field("started", record.started);
+  field("wall_seconds", record.wall_seconds);
+  field("device_seconds", record.device_seconds);
+  field("cold_seconds", record.cold_seconds);
+  field("kernel_seconds", record.kernel_seconds);
+  field("reference_seconds", record.reference_seconds);
+  field("l1_per_core", record.l1_per_core);
+  field("dram", record.dram);
+  field("host_bytes", record.host_bytes);
+}
+
+class Writer {
+ public:
+  explicit Writer(JsonObject& object) : object_(object) {}
+  void operator()(std::string_view name, const std::string& text) const {
+    if (!text.empty()) object_.add(name, text);
+  }
+  void operator()(std::string_view name, std::int64_t number) const {
+    if (number != 0 || name == "index") object_.add(name, number);
+  }
+  void operator()(std::string_view name, std::uint64_t number) const { object_.add_raw(name, std::to_string(number)); }
+  void operator()(std::string_view name, int number) const { object_.add(name, std::int64_t{number}); }
+  void operator()(std::string_view name, double number) const {
+    if (number != 0) object_.add_raw(name, json::float_text(number));
+  }
+  void operator()(std::string_view name, const std::optional<double>& number) const {
+    // JSON has no NaN; a PCC that is none (a side without spread) is written as null and read as NaN.
+    if (number) object_.add_raw(name, std::isfinite(*number) ? json::float_text(*number) : "null");
+  }
+  void operator()(std::string_view name, Outcome outcome) const { object_.add(name, name_of(outcome)); }
+  void operator()(std::string_view name, const std::optional<Outcome>& outcome) const {
+    if (outcome) object_.add(name, name_of(*outcome));
+  }
+  void operator()(std::string_view name, Blame blame) const {
+    if (blame != Blame::kNobody) object_.add(name, name_of(blame));
+  }
+  void operator()(std::string_view name, Distribution distribution) const { object_.add(name, flag_of(distribution)); }
+
+ private:
+  JsonObject& object_;
+};
+
+class Reader {
+ public:
+  Reader(const json::Node& node, std::string& problem) : node_(node), problem_(problem) {}
+
+  void operator()(std::string_view name, std::string& text) const {
+    const json::Node* field = find(name, json::Kind::kString);
+    if (field != nullptr) text = field->text;
+  }
+  void operator()(std::string_view name, std::int64_t& number) const { whole(name, number); }
+  void operator()(std::string_view name, std::uint64_t& number) const { whole(name, number); }
+  void operator()(std::string_view name, int& number) const { whole(name, number); }
+  void operator()(std::string_view name, double& number) const {
+    if (const json::Node* field = find(name, json::Kind::kNumber)) number = decimal(*field);
+  }
+  void operator()(std::string_view name, std::optional<double>& number) const {
+    const json::Node* field = node_.find(name);
+    if (field == nullptr) return;
+    if (field->is(json::Kind::kNull))
+      number = std::nan("");
+    else if (find(name, json::Kind::kNumber) != nullptr)
+      number = decimal(*field);
+  }
+  void operator()(std::string_view name, Outcome& outcome) const { word(name, parse_outcome, outcome); }
+  void operator()(std::string_view name, std::optional<Outcome>& outcome) const {
+    if (Outcome found{}; node_.find(name) != nullptr) {
+      word(name, parse_outcome, found);
+      outcome = found;
+    }
+  }
+  void operator()(std::string_view name, Blame& blame) const { word(name, parse_blame, blame); }
+  void operator()(std::string_view name, Distribution& distribution) const {
+    word(name, parse_distribution, distribution);
+  }
+
+ private:
+  const json::Node* find(std::string_view name, json::Kind kind) const {
+    const json::Node* field = node_.find(name);
+    if (field == nullptr || field->is(kind)) return field;
+    problem_ = fmt::format("\"{}\" of a result is of another kind", name);
+    return nullptr;
+  }
+  template <class Number>
+  void whole(std::string_view name, Number& number) const {
+    const json::Node* field = find(name, json::Kind::kNumber);
+    if (field == nullptr) return;
+    const auto [end, error] = std::from_chars(field->text.data(), field->text.data() + field->text.size(), number);
+    if (error != std::errc() || end != field->text.data() + field->text.size())
+      problem_ = fmt::format("\"{}\" of a result is no whole number: {}", name, field->text);
+  }
+  template <class Parse, class Word>
+  void word(std::string_view name, const Parse& parse, Word& out) const {
+    const json::Node* field = find(name, json::Kind::kString);
+    if (field == nullptr) return;
+    if (const auto found = parse(field->text))
+      out = *found;
+    else
+      problem_ = fmt::format("\"{}\" of a result is an unknown word: {}", name, field->text);
+  }
+  static double decimal(const json::Node& field) {
+    double number = 0;
+    std::from_chars(field.text.data(), field.text.data() + field.text.size(), number);
+    return number;
+  }
+
+  const json::Node& node_;
+  std::string& problem_;
+};
+
+}  // namespace
+
+std::string to_json(const CaseRecord& record) {
+  JsonObject object;
+  for_each_field(record, Writer(object));
+  return object.text();
+}
+
+Result<CaseRecord> parse_record(const json::Node& node) {
+  if (!node.is(json::Kind::kObject)) return fail(ErrorCode::kBadInput, "a result is no JSON object");
+  if (node.find("outcome") == nullptr) return fail(ErrorCode::kBadInput, "a result without \"outcome\"");
+  CaseRecord record;
+  std::string problem;
+  for_each_field(record, Reader(node, problem));
+  if (!problem.empty()) return fail(ErrorCode::kBadInput, std::move(problem));
+  return record;
+}
+
+}  // namespace opwright

@@ -1,0 +1,136 @@
+#include "report/html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <limits>
+
+#include "report/page_data.h"
+#include "report/test_records.h"
+
+namespace opwright::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// What a browser does with an element of packed data.
+std::string unpacked(const std::string& text) {
+  std::string squeezed(text.size(), '\0');
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(squeezed.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  EXPECT_GT(size, 0);
+  std::string out(1 << 20, '\0');
+  uLongf room = out.size();
+  EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(out.data()), &room, reinterpret_cast<const Bytef*>(squeezed.data()),
+                       static_cast<uLong>(size)),
+            Z_OK);
+  out.resize(room);
+  return out;
+}
+
+std::string column(const std::string& json, const std::string& name) {
+  const std::string key = "\"" + name + "\":[";
+  const std::size_t at = json.find(key);
+  EXPECT_NE(at, std::string::npos) << name;
+  return json.substr(at + key.size(), json.find(']', at) - at - key.size());
+}
+
+std::string page_of(const RunRecord& run, const std::vector<CaseRecord>& records) {
+  const auto page = make_page(run, stream_of(records));
+  EXPECT_TRUE(page.has_value());
+  EXPECT_EQ(page->results, static_cast<std::int64_t>(records.size()));
+  return page->html;
+}
+
+TEST(ReportPage, NothingIsLeftOfTheTemplate) {
+  const std::string html = page_of(run_of("r1"), {record_of(0)});
+  EXPECT_THAT(html, Not(HasSubstr("{{")));
+  EXPECT_THAT(html, HasSubstr("<title>r1 on sim:n150 · Opwright</title>"));
+  EXPECT_THAT(html, HasSubstr("default-src 'none'; style-src 'sha256-"));
+}
+
+TEST(ReportPage, DataCannotCloseItsElement) {
+  RunRecord run = run_of("</title></script><script>alert(1)</script>");
+  run.command = "{{script}} <!-- </script>";
+  CaseRecord record = record_of(0);
+  record.line = record.reason = "</script><img src=x onerror=alert(1)>";
+  const std::string html = page_of(run, {record});
+  EXPECT_THAT(html, Not(HasSubstr("alert(1)</script>")));
+  EXPECT_THAT(html, Not(HasSubstr("onerror")));
+  EXPECT_THAT(html, HasSubstr("\\u003c!-- \\u003c/script>"));
+  EXPECT_THAT(html, HasSubstr("{{script}}"));  // as data: not filled a second time
+}
+
+TEST(ReportPage, AnErrorOfTheStreamIsTheAnswer) {
+  const auto page = make_page(
+      run_of("r1"), [](const UseResult&) -> Status { return fail(ErrorCode::kBadInput, "r1: result 7 is damaged"); });
+  ASSERT_FALSE(page.has_value());
+  EXPECT_EQ(page.error().message, "r1: result 7 is damaged");
+}
+
+TEST(PageData, StringsAreThereOnce) {
+  PageData data;
+  data.add(record_of(0));
+  data.add(record_of(1));
+  const std::string json = data.columns_json();
+  EXPECT_EQ(column(json, "op"), "0,0");
+  const std::size_t first = json.find("tensor([1,1,32,32]");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(json.find("tensor([1,1,32,32]", first + 1), std::string::npos) << "the command has the line a second time";
+  EXPECT_THAT(json, HasSubstr("\"opwright run --case '\\u0001' --seed 1 --device sim:n150\""));
+}
+
+TEST(PageData, ACommandWithoutItsLineStaysWhole) {
+  CaseRecord record = record_of(0);
+  record.repeat = "opwright run --resume r1";
+  PageData data;
+  data.add(record);
+  EXPECT_THAT(data.columns_json(), HasSubstr("\"opwright run --resume r1\""));
+}
+
+TEST(PageData, AbsentIsNotANumberAndNotInfinite) {
+  PageData data;
+  for (const std::optional<double> pcc :
+       {std::optional<double>(), std::optional(std::nan("")), std::optional(std::numeric_limits<double>::infinity()),
+        std::optional(0.99999999999999)}) {
+    CaseRecord record = record_of(data.results());
+    record.pcc = pcc;
+    data.add(record);
+  }
+  EXPECT_EQ(column(data.columns_json(), "pcc"), "null,\"nan\",1e999,0.99999999999999");
+}
+
+TEST(PageData, FailuresWithTheSameMessageHaveOneCause) {
+  PageData data;
+  for (int i = 0; i < 3; ++i) {
+    CaseRecord record = record_of(i, i < 2 ? Outcome::kFailed : Outcome::kRefused);
+    record.reason = "PCC 0.9" + std::to_string(i) + " is below 0.99";
+    data.add(record);
+  }
+  data.add(record_of(3));
+  const std::string json = data.columns_json();
+  EXPECT_THAT(json, HasSubstr("\"failed: PCC N is below N\""));
+  EXPECT_THAT(json, HasSubstr("\"refused: PCC N is below N\""));
+}
+
+TEST(PageData, DetailsLieInBlocks) {
+  PageData data;
+  const auto count = static_cast<std::int64_t>(PageData::kBlock) + 3;
+  for (std::int64_t i = 0; i < count; ++i) {
+    CaseRecord record = record_of(i);
+    record.evidence = "evidence " + std::to_string(i);
+    data.add(record);
+  }
+  ASSERT_EQ(data.details().size(), 2u);
+  EXPECT_EQ(data.details().size(), 2u) << "asking again closes no second block";
+  const std::string last = unpacked(data.details()[1]);
+  EXPECT_THAT(last, HasSubstr("\"evidence\": \"evidence " + std::to_string(count - 1) + "\""));
+  EXPECT_THAT(last, Not(HasSubstr("\"evidence\": \"evidence 0\"")));
+}
+
+}  // namespace
+}  // namespace opwright::report

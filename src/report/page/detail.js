@@ -1,0 +1,140 @@
+// The panel of one case: all that is known of it.
+
+let openRow = null;
+
+function openCase(row) {
+  setView({ case: String(report.col.index[row]) });
+}
+
+function closeCase() {
+  if (view.case !== "") setView({ case: "" });
+}
+
+// Follows the address: opens, changes or closes the panel.
+async function renderPanel() {
+  const panel = byId("panel");
+  const row = view.case === "" ? -1 : report.col.index.indexOf(Number(view.case));
+  if (row < 0) {
+    openRow = null;
+    if (panel.open) panel.close();
+    return;
+  }
+  if (row === openRow && panel.open) return;
+  openRow = row;
+  const details = await detailsOf(row);
+  if (openRow !== row) return; // another was opened meanwhile
+  panel.replaceChildren(...panelOf(row, details));
+  panel.scrollTop = 0;
+  if (!panel.open) panel.showModal();
+  byId("panel-title").focus({ preventScroll: true });
+}
+
+function panelOf(row, details) {
+  const col = report.col;
+  return [
+    el("header", null, badge(outcomeOf(row).name), el("h2", { id: "panel-title", tabindex: "-1" }, text("op", row)), stepButtons(row)),
+    text("reason", row) && block("Reason", el("p", { class: "reason" }, text("reason", row)),
+      details.argument && el("p", { class: "note" }, "Parameter: ", el("code", null, details.argument))),
+    block("Repeat it", commandBox(repeatOf(row))),
+    block("Case", el("div", { class: "command" }, el("code", { id: "panel-line" }, text("line", row)), copyButton(() => text("line", row)))),
+    (text("blame", row) || details.evidence) && block("Who is to blame",
+      text("blame", row) && el("p", null, el("strong", null, text("blame", row))), details.evidence && el("p", null, details.evidence)),
+    block("Figures of the judge", judgeFigures(row, details)),
+    block("Executed against traced", executedText(row, details)),
+    col.faults[row] > 0 && block("Planted faults", el("p", null, `${col.faults_noticed[row]} of ${col.faults[row]} noticed`),
+      details.unnoticed && el("p", { class: "note" }, `not noticed: ${details.unnoticed}`)),
+    text("against", row) && block(`Against ${report.run.against || "the second device"}`, el("p", null, badge(text("against", row))),
+      el("p", null, text("disagreement", row) || "The two agree.")),
+    details.notes && block("Notes", el("p", null, details.notes)),
+    outputsOf(details),
+    block("Cost", pairs([
+      ["Case, in its worker", seconds(col.wall[row])], ["Device", seconds(col.device[row])],
+      ["First time", details.cold !== null && seconds(details.cold)], ["Kernel", col.kernel[row] !== null && seconds(col.kernel[row])],
+      ["Reference and judge", seconds(col.reference[row])], ["L1 a core", col.l1[row] > 0 && bytes(col.l1[row])],
+      ["DRAM", details.dram > 0 && bytes(details.dram)], ["Worker's peak", details.host_bytes > 0 && bytes(details.host_bytes)],
+    ])),
+    block("Where it comes from", pairs([
+      ["Models", text("models", row).replaceAll(",", ", ")], ["Recorded calls", grouped(col.calls[row])], ["Suite", text("suite", row)],
+      ["Dtype", text("dtype", row)], ["Layout", text("layout", row)], ["Memory", text("memory", row)],
+      ["Elements", details.elements > 0 && grouped(details.elements)], ["Input data", `${details.data}, seed ${details.seed}`],
+      ["Attempts", col.attempts[row] > 1 && grouped(col.attempts[row])], ["Started", details.started && when(details.started)],
+      ["Vector", details.vector], ["Configuration", details.key],
+    ])),
+  ].filter(Boolean);
+}
+
+const block = (title, ...content) => el("section", null, el("h3", null, title), content);
+const pairs = (list) =>
+  el("dl", { class: "pairs" }, list.filter(([, value]) => value).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]));
+
+function stepButtons(row) {
+  const at = shownRows.indexOf(row);
+  const step = (label, name, target) => el("button", {
+    type: "button", "aria-label": name, title: name, disabled: at < 0 || target === undefined,
+    onclick: () => openCase(target),
+  }, label);
+  return el("div", { class: "steps" }, step("‹", "Previous case", shownRows[at - 1]), step("›", "Next case", shownRows[at + 1]),
+    el("button", { type: "button", "aria-label": "Close", title: "Close", onclick: closeCase }, "✕"));
+}
+
+function executedText(row, details) {
+  const fields = report.col.fields[row];
+  const equal = report.col.fields_equal[row];
+  if (!fields) return el("p", { class: "note" }, "Not compared.");
+  return [el("p", null, el("strong", null, percent(equal, fields)), ` ${equal} of ${plural(fields, "field")} equal`),
+    details.differences && el("ul", { class: "plain" }, details.differences.split("; ").map((each) => el("li", null, el("code", null, each))))];
+}
+
+function judgeFigures(row, details) {
+  const col = report.col;
+  if (col.pcc[row] === null && col.ulp[row] === null && !details.judged && !details.verdicts) {
+    return el("p", { class: "note" }, isJudged() ? "Nothing was judged in this case." : "Nothing was judged: the device has no numerics.");
+  }
+  return [pairs([
+    ["PCC", pccText(col.pcc[row])], ["Worst ULP", figure(col.ulp[row])], ["NRMSE", figure(col.nrmse[row])],
+    ["Largest error, of its bound", shareOfBound(row)], ["Elements judged", grouped(details.judged)],
+  ]), verdictTables(details.verdicts)];
+}
+
+// The judge's own record, one an output; shown as it is where it is not what we expect.
+function verdictTables(json) {
+  if (!json) return null;
+  let verdicts;
+  try {
+    verdicts = JSON.parse(json);
+  } catch {
+    return el("pre", null, json);
+  }
+  if (!Array.isArray(verdicts)) return el("pre", null, json);
+  return verdicts.map((verdict, i) => el("details", { class: "verdict", open: verdicts.length === 1 },
+    el("summary", null, `Output ${i}: ${verdict.outcome || "?"}${verdict.judged_by ? ` by ${verdict.judged_by}` : ""}`), fieldsOf(verdict)));
+}
+
+const plainText = (value) =>
+  typeof value === "number" ? figure(value, 6) : typeof value === "string" ? value : JSON.stringify(value);
+
+function fieldsOf(object) {
+  const rows = [];
+  const walk = (prefix, value) => {
+    if (value === null || value === "" || (Array.isArray(value) && !value.length)) return;
+    if (typeof value === "object" && !Array.isArray(value)) {
+      Object.entries(value).forEach(([name, each]) => walk(prefix && prefix !== "metrics" ? `${prefix} · ${name}` : name, each));
+    } else {
+      rows.push([prefix.replaceAll("_", " "), Array.isArray(value) ? value.map(plainText).join(", ") : plainText(value)]);
+    }
+  };
+  walk("", object);
+  return pairs(rows);
+}
+
+function outputsOf(details) {
+  if (!details.outputs) return null;
+  let outputs;
+  try {
+    outputs = JSON.parse(details.outputs);
+  } catch {
+    outputs = null;
+  }
+  if (!Array.isArray(outputs)) return block("Outputs", el("pre", null, details.outputs));
+  return outputs.length > 0 && block("Outputs", el("ul", { class: "plain" }, outputs.map((output) => el("li", null, el("code", null, plainText(output))))));
+}

@@ -1,0 +1,27 @@
+// Which results of a run are looked at: `--op`, `--outcome`, `--model`. Of one kind any may match, of all kinds one
+// must.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "report/result_stream.h"
+
+namespace opwright::report {
+
+struct ResultFilter {
+  std::vector<std::string> ops;       // ttnn.add, or its last part: add
+  std::vector<std::string> outcomes;  // of the vocabulary, or "failure": whatever somebody has to look at
+  std::vector<std::string> models;
+
+  bool empty() const { return ops.empty() && outcomes.empty() && models.empty(); }
+  // Whether the outcomes are words of the vocabulary; an error names near ones.
+  Status check() const;
+  bool matches(const CaseRecord& record) const;
+};
+
+// Only what matches. An error names near operators and models when nothing of the run does.
+ResultStream filtered(ResultStream results, ResultFilter filter);
+
+}  // namespace opwright::report

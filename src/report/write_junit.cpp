@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include "base/atomic_file.h"
+#include "report/exports.h"
+#include "report/standing.h"
+
+namespace opwright::report {
+namespace {
+
+// XML 1.0 has no way to write most control characters, and a message of a crashed process may hold any byte: those
+// become U+FFFD.
+std::string xml(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c < 0x80) {
+      switch (c) {
+        case '&':
+          out += "&amp;";
+          break;
+        case '<':
+          out += "&lt;";
+          break;
+        case '>':
+          out += "&gt;";
+          break;
+        case '"':
+          out += "&quot;";
+          break;
+        case '\n':
+          out += "&#10;";
+          break;
+        case '\t':
+          out += "&#9;";
+          break;
+        default:
+          if (c < 0x20 || c == 0x7f)
+            out += kReplacement;
+          else
+            out += static_cast<char>(c);
+      }
+      ++i;
+      continue;
+    }
+    const std::size_t length = c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
+    bool sound = length > 0 && i + length <= text.size();
+    for (std::size_t k = 1; sound && k < length; ++k) sound = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
+    // Surrogates and U+FFFE, U+FFFF are no characters either; E0 and F0 must not hide shorter ones.
+    if (sound && length == 3) {
+      const auto second = static_cast<unsigned char>(text[i + 1]), third = static_cast<unsigned char>(text[i + 2]);
+      sound = !(c == 0xE0 && second < 0xA0) && !(c == 0xED && second >= 0xA0) &&
+              !(c == 0xEF && second == 0xBF && third >= 0xBE);
+    }
+    if (sound && length == 4) {
+      const auto second = static_cast<unsigned char>(text[i + 1]);
+      sound = !(c == 0xF0 && second < 0x90) && !(c == 0xF4 && second >= 0x90);
+    }
+    if (sound)
+      out += text.substr(i, length);
+    else
+      out += kReplacement;
+    i += sound ? length : 1;
+  }
+  return out;
+}
+
+struct Suite {
+  std::int64_t tests = 0, failures = 0, errors = 0, skipped = 0;
+  double seconds = 0;
+  std::string timestamp;
+  std::string cases;
+};
+
+// A wrong answer is a failure; a case that could not be carried through is an error, as JUnit means the two.
+bool is_error(Outcome outcome) {
+  return outcome == Outcome::kCrashed || outcome == Outcome::kTimedOut || outcome == Outcome::kHostMemory ||
+         outcome == Outcome::kHarnessError || outcome == Outcome::kDeviceError;
+}
+
+std::string evidence_of(const CaseRecord& record) {
+  std::string text;
+  const auto line = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) text += fmt::format("{}: {}\n", name, value);
+  };
+  line("case", record.line);
+  line("repeat", record.repeat);
+  line("outcome", name_of(record.outcome));
+  line("blame", name_of(record.blame));
+  line("evidence", record.evidence);
+  line("notes", record.notes);
+  line("differences", record.differences);
+  line("unnoticed faults", record.unnoticed);
+  line("disagreement", record.disagreement);
+  if (record.pcc) line("PCC", fmt::format("{}", *record.pcc));
+  if (record.ulp) line("ULP", fmt::format("{}", *record.ulp));
+  if (record.bound_used) line("error as a share of its bound", fmt::format("{}", *record.bound_used));
+  line("models", record.models);
+  if (record.calls > 0) line("calls", std::to_string(record.calls));
+  return text;
+}
+
+void add(Suite& suite, const CaseRecord& record) {
+  ++suite.tests;
+  suite.seconds += record.wall_seconds;
+  if (suite.timestamp.empty()) suite.timestamp = record.started.substr(0, 19);
+  // The id of the vector tells two cases with the same line apart, and is the same in every run: servers follow a test
+  // by its name.
+  const std::string id = record.vector.empty() ? std::to_string(record.index) : record.vector;
+  suite.cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
+                             xml(record.suite.empty() ? record.op : record.suite + "." + record.op),
+                             xml(fmt::format("{} [{}]", record.line, id)), record.wall_seconds);
+  const std::string message = xml(record.reason.empty() ? std::string(name_of(record.outcome)) : record.reason);
+  const std::string type(name_of(record.outcome));
+  std::string body;
+  switch (standing_of(record.outcome)) {
+    case Standing::kPassed:
+      break;
+    case Standing::kUndecided:  // JUnit has no word for it: the text beside it says what it is
+      break;
+    case Standing::kFailed: {
+      const char* element = is_error(record.outcome) ? "error" : "failure";
+      ++(is_error(record.outcome) ? suite.errors : suite.failures);
+      body += fmt::format("      <{} message=\"{}\" type=\"{}\">{}</{}>\n", element, message, type,
+                          xml(fmt::format("{}\nrepeat: {}", record.reason, record.repeat)), element);
+      break;
+    }
+    case Standing::kNoAnswer:
+      ++suite.skipped;
+      body += fmt::format("      <skipped message=\"{}: {}\"/>\n", type, message);
+      break;
+  }
+  if (record.outcome != Outcome::kPassed)
+    body += fmt::format("      <system-out>{}</system-out>\n", xml(evidence_of(record)));
+  suite.cases += body.empty() ? "/>\n" : ">\n" + body + "    </testcase>\n";
+}
+
+}  // namespace
+
+Result<Exported> write_junit(const std::string& file, const RunRecord& run, const ResultStream& results) {
+  std::map<std::string, Suite> suites;
+  Exported exported;
+  Suite all;
+  OPWRIGHT_TRY(results([&](CaseRecord&& record) -> Status {
+    ++exported.results;
+    add(suites[record.op], record);
+    if (standing_of(record.outcome) == Standing::kUndecided)
+      ++exported
+            .not_expressible[fmt::format("outcome {}: written as a test that did not fail", name_of(record.outcome))];
+    return {};
+  }));
+  for (const auto& [name, suite] : suites) {
+    all.tests += suite.tests;
+    all.failures += suite.failures;
+    all.errors += suite.errors;
+    all.skipped += suite.skipped;
+    all.seconds += suite.seconds;
+  }
+  OPWRIGHT_TRY_ASSIGN(AtomicFile out, AtomicFile::create(file));
+  const auto counts = [](const Suite& suite) {
+    return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.6f}\"", suite.tests,
+                       suite.failures, suite.errors, suite.skipped, suite.seconds);
+  };
+  OPWRIGHT_TRY(out.append(fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}>\n",
+                                      xml("opwright " + run.uid), counts(all))));
+  for (const auto& [name, suite] : suites) {
+    OPWRIGHT_TRY(out.append(fmt::format("  <testsuite name=\"{}\" {} hostname=\"{}\" timestamp=\"{}\">\n", xml(name),
+                                        counts(suite), xml(run.host), xml(suite.timestamp))));
+    OPWRIGHT_TRY(out.append(
+        fmt::format("    <properties>\n      <property name=\"run\" value=\"{}\"/>\n      <property name=\"device\" "
+                    "value=\"{}\"/>\n"
+                    "      <property name=\"seed\" value=\"{}\"/>\n      <property name=\"status\" value=\"{}\"/>\n"
+                    "    </properties>\n",
+                    xml(run.uid), xml(run.device), run.seed, xml(run.status))));
+    OPWRIGHT_TRY(out.append(suite.cases));
+    OPWRIGHT_TRY(out.append("  </testsuite>\n"));
+  }
+  OPWRIGHT_TRY(out.append("</testsuites>\n"));
+  OPWRIGHT_TRY(out.commit());
+  exported.bytes = static_cast<std::int64_t>(out.bytes());
+  exported.files.push_back(file);
+  return exported;
+}
+
+}  // namespace opwright::report

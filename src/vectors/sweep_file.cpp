@@ -1,0 +1,229 @@
+#include "vectors/sweep_file.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/input.h"
+#include "base/json_object.h"
+#include "base/json_write.h"
+#include "base/parallel.h"
+#include "vectors/existing_form.h"
+#include "vectors/sweep_entry.h"
+#include "vectors/sweep_hash.h"
+
+namespace opwright::vectors {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBatch = 1024;  // vectors that are made into text at once
+
+// Equal but for the time of writing; the order of keys does not count.
+bool same_content(const json::Node& a, const json::Node& b) {
+  if (a.kind != b.kind || a.count != b.count) return false;
+  if (a.is(json::Kind::kArray)) return std::equal(a.begin(), a.end(), b.begin(), same_content);
+  if (!a.is(json::Kind::kObject)) return a.text == b.text;
+  for (std::uint32_t i = 0; i < a.count; ++i) {
+    const json::Node* other = b.find(a.fields[i].key);
+    if (other == nullptr) return false;
+    if (a.fields[i].key != "timestamp" && !same_content(a.fields[i].value, *other)) return false;
+  }
+  return true;
+}
+
+void append_cell(std::string& out, std::string_view name, std::string_view text) {
+  out += out.ends_with('{') ? "\n      " : ",\n      ";
+  json::append_quoted(out, name);
+  out += ": ";
+  out += text;
+}
+
+}  // namespace
+
+struct SweepWriter::State {
+  using Columns = std::map<std::string, std::string>;  // order -> name
+  using Suites = std::map<std::string, std::vector<SweepEntry>>;
+
+  SweepOptions options;
+  std::vector<TestVector> pending;
+  std::map<std::pair<std::string, std::string>, Columns> columns;  // module, suite: what any of its vectors passes
+  std::map<std::string, Suites> files;
+  SweepReport report;
+
+  void flush() {
+    std::vector<SweepEntry> entries(pending.size());
+    parallel_for(0, static_cast<std::int64_t>(pending.size()), 64, [&](std::int64_t first, std::int64_t last) {
+      thread_local EntryMaker maker;
+      for (std::int64_t i = first; i < last; ++i)
+        entries[static_cast<std::size_t>(i)] = maker.make(pending[static_cast<std::size_t>(i)]);
+    });
+    pending.clear();
+    for (SweepEntry& entry : entries) {
+      ++report.vectors;
+      if (!entry.as_case_line.empty()) ++report.as_case_lines[entry.as_case_line];
+      if (entry.has_recipe)
+        ++report.notes
+              ["a threshold, time-out or distribution of its own, which vector files have no place for (--format jsonl "
+               "has)"];
+      Columns& known = columns[{entry.module, entry.suite}];
+      for (const SweepCell& cell : entry.cells) known.try_emplace(cell.order, cell.name);
+      std::string file = entry.module + (entry.group.empty() ? "" : "." + entry.group) + ".json";
+      files[std::move(file)][entry.suite].push_back(std::move(entry));
+    }
+  }
+
+  // The fields that are hashed: all but timestamp, input_hash and tag.
+  std::string open_vector(const SweepEntry& entry, const Columns& known) const {
+    std::string out = "{";
+    auto cell = entry.cells.begin();
+    for (const auto& [order, name] : known) {
+      if (cell != entry.cells.end() && cell->order == order)
+        append_cell(out, name, (cell++)->text);
+      else
+        append_cell(out, name, json_string(kAbsentCell));
+    }
+    for (const SweepCell& one : entry.descriptions) append_cell(out, one.name, one.text);
+    return out;
+  }
+
+  std::string suite_text(const std::vector<SweepEntry>& entries, const Columns& known) {
+    const std::string timestamp = json_string(fmt::format("{:%Y-%m-%d_%H-%M-%S}", fmt::gmtime(options.time)));
+    std::string text = "{";
+    std::set<std::string> hashes;
+    json::Document document;
+    for (const SweepEntry& entry : entries) {
+      std::string vector = open_vector(entry, known);
+      std::string hash = entry.config_hash;
+      if (!hash.empty() && hashes.contains(hash)) {
+        ++report.notes["the config_hash of another vector too, so its input_hash is taken over the vector"];
+        hash.clear();
+      }
+      if (hash.empty()) {
+        const auto parsed = document.parse(vector + "}");
+        if (parsed) hash = sweep_hash(**parsed);
+      }
+      hashes.insert(hash);
+      append_cell(vector, "timestamp", timestamp);
+      append_cell(vector, "input_hash", json_string(hash));
+      append_cell(vector, "tag", json_string(options.tag));
+      text += text.size() > 1 ? ",\n    " : "\n    ";
+      text += json_string(hash) + ": " + vector + "\n    }";
+    }
+    return text + "\n  }";
+  }
+
+  // The suites that stand in a file already, as text; a file that is something else stays as it is.
+  Result<std::vector<std::pair<std::string, std::string>>> kept_suites(const std::string& path, const Suites& ours,
+                                                                       const json::Node*& old,
+                                                                       json::Document& document) {
+    std::vector<std::pair<std::string, std::string>> kept;
+    std::error_code error;
+    if (!fs::exists(path, error)) return kept;
+    std::string text;
+    OPWRIGHT_TRY(read_file(path, text));
+    const auto root = document.parse(text);
+    if (!root)
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: {}; it is not overwritten: move it away, or export to another folder", path,
+                              json::describe(text, root.error())));
+    bool sound = (*root)->is(json::Kind::kObject);
+    for (std::uint32_t i = 0; sound && i < (*root)->count; ++i) {
+      const json::Field& suite = (*root)->fields[i];
+      sound = suite.value.is(json::Kind::kObject);
+      std::string styled;
+      if (sound && !ours.contains(std::string(suite.key))) json::append_python(styled, suite.value, {.indent = 2}, 1);
+      kept.emplace_back(suite.key, std::move(styled));
+    }
+    if (!sound)
+      return fail(
+          ErrorCode::kBadInput,
+          fmt::format("{}: no vector file ({{suite: {{input_hash: vector}}}}); it is not overwritten: move it away, or "
+                      "export to another folder",
+                      path));
+    old = *root;
+    return kept;
+  }
+
+  Status write_file(const std::string& name, const Suites& suites) {
+    const std::string path = options.folder + "/" + name;
+    json::Document document;
+    const json::Node* old = nullptr;
+    OPWRIGHT_TRY_ASSIGN(const auto kept, kept_suites(path, suites, old, document));
+    std::map<std::string, std::string> texts;
+    bool changed = old == nullptr;
+    json::Document own;
+    for (const auto& [suite, entries] : suites) {
+      std::string text = suite_text(entries, columns.at({entries.front().module, suite}));
+      const json::Node* before = old != nullptr ? old->find(suite) : nullptr;
+      changed = changed || before == nullptr;
+      if (!changed) {
+        const auto now = own.parse(text);
+        changed = !now || !same_content(*before, **now);
+      }
+      texts.emplace(suite, std::move(text));
+    }
+    report.files.push_back(name);
+    if (!changed) return {};
+    std::string all = "{";
+    const auto add = [&](const std::string& suite, const std::string& text) {
+      all += all.size() > 1 ? ",\n  " : "\n  ";
+      all += json_string(suite) + ": " + text;
+    };
+    for (const auto& [suite, text] : kept) {
+      const auto ours = texts.find(suite);
+      add(suite, ours != texts.end() ? ours->second : text);
+      if (ours != texts.end()) texts.erase(ours);
+    }
+    for (const auto& [suite, text] : texts) add(suite, text);
+    all += "\n}";
+    ++report.written;
+    report.bytes += static_cast<std::int64_t>(all.size());
+    return write_atomically(path, all);
+  }
+
+  Status write_manifest() const {
+    JsonObject object;
+    object.add("generated_at_utc", fmt::format("{:%Y-%m-%dT%H:%M:%S+00:00}", fmt::gmtime(options.time)))
+        .add("vector_grouping_mode", name_of(options.group));
+    object.add_raw("module_name", options.module.empty() ? "null" : json_string(options.module))
+        .add_raw("model_traced", options.suite == "model_traced" ? "\"all\"" : "null")
+        .add_raw("suite_name", options.suite.empty() ? "null" : json_string(options.suite))
+        .add_raw("vector_files", json_array(report.files, false));
+    json::Document document;
+    const std::string text = object.text();
+    const auto root = document.parse(text);
+    std::string styled;
+    if (root) json::append_python(styled, **root, {.indent = 2});
+    return write_atomically(fmt::format("{}/{}", options.folder, kManifestName), styled);
+  }
+};
+
+SweepWriter::SweepWriter(SweepOptions options) : state_(std::make_unique<State>()) {
+  state_->options = std::move(options);
+}
+SweepWriter::~SweepWriter() = default;
+SweepWriter::SweepWriter(SweepWriter&&) noexcept = default;
+
+Status SweepWriter::add(TestVector&& vector) {
+  state_->pending.push_back(std::move(vector));
+  if (state_->pending.size() >= kBatch) state_->flush();
+  return {};
+}
+
+Result<SweepReport> SweepWriter::finish() {
+  state_->flush();
+  std::error_code error;
+  fs::create_directories(state_->options.folder, error);
+  if (error)
+    return fail(ErrorCode::kIo,
+                fmt::format("{}: the folder could not be made: {}", state_->options.folder, error.message()));
+  for (const auto& [name, suites] : state_->files) OPWRIGHT_TRY(state_->write_file(name, suites));
+  OPWRIGHT_TRY(state_->write_manifest());
+  return std::move(state_->report);
+}
+
+}  // namespace opwright::vectors
