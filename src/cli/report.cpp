@@ -60,6 +60,6 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 
 }  // namespace
 
-const Command kReport{"report", "Write the results of a run as a page.", kDetails, "RUN", 0, 1, kFlags, run};
+const Command kReport{"report", "Write the results of a run as a page.", kDetails, "[RUN]", 0, 1, kFlags, run};
 
 }  // namespace opwright::cli

@@ -24,7 +24,7 @@ constexpr std::array kFlags{
     kCountFlag,
     kRandomizeFlag,
     kDedupeFlag,
-    Flag{"--keep-invalid", "", "also run vectors that break a validity rule"},
+    Flag{"--keep-invalid", "", "also run configurations that were only ever seen to raise"},
     Flag{"--shard", "I/N", "only part I of N; which part a case is in never changes"},
     Flag{"--budget", "TIME", "only what covers most within 60s, 5m, 1h"},
     Flag{"--dry-run", "", "say what would be run, and how long it may take"},

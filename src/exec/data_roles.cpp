@@ -27,9 +27,10 @@ constexpr std::array kWords{
     RoleWords{"users", "a shuffled list of the batch, each once as long as there are enough"},
     RoleWords{"positions", "places within the cache, or within the pages of one user"},
     RoleWords{"offsets", "0 to what leaves room for the part that is taken"},
-    RoleWords{"mask",
-              "0, or minus infinity for a quarter of the places and, in a square mask, for all that is ahead; "
-              "the first column is always seen"},
+    RoleWords{
+        "mask",
+        "0, or hidden (minus infinity; a large negative number in block floats and softmax masks) for a quarter of "
+        "the places and, in a square or causal mask, for all that is ahead; the first column is always seen"},
     RoleWords{"predicate", "0 or 1, as often"},
     RoleWords{"cosines", "cosines of position x 500000^(-pair / half)"},
     RoleWords{"sines", "sines of the same"},

@@ -4,7 +4,7 @@
 // the vector rate, DRAM bytes over DRAM bandwidth and L1 bytes over the cores' own, plus the launch of a kernel; on the
 // cores that the shards name or the tiles can fill. Rates are the published ones of the chips.
 // What it is not: a measurement, a simulation of kernels, or a promise. No stalls, no NoC congestion, no circular
-// buffers, no program configuration but its grid, no dispatch, no second chip. Good kernels come near to it, small and
+// buffers, no program configuration, no dispatch, no second chip. Good kernels come near to it, small and
 // data-moving ones are several times slower: docs/formats/data-recipes.md has the ratios to measured times. Use it to
 // compare configurations of one operator with each other, never to say that something got slower.
 #pragma once

@@ -34,8 +34,11 @@ TensorSpec python_tensor(const TensorSpec& recorded) {
 Value python_struct(std::string_view param, const Struct& s) {
   if (param == "core_grid" && s.type == "CoreCoord") return Value::structure("CoreGrid", s.fields);
   Fields fields = s.fields;
-  for (auto& [name, value] : fields)
+  for (auto& [name, value] : fields) {
     if (s.type == "SDPAProgramConfig" && name == "compute_grid") name = "compute_with_storage_grid_size";
+    if (name == "hop_cores" && value.as_dict() != nullptr && value.as_dict()->empty())
+      value = Value::structure("CoreRangeSet", {{"", Value(List{})}});  // `{}` is how C++ prints a set without ranges
+  }
   return Value::structure(s.type, std::move(fields));
 }
 

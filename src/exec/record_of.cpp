@@ -69,7 +69,8 @@ void fill_record(const CaseResult& result, const Capabilities& device, CaseRecor
     if (verdict.metrics.compared == 0) continue;
     if (verdict.judged_by != JudgedBy::kExact || verdict.metrics.spread > 0)
       keep_worse(record.pcc, verdict.metrics.pcc, true);
-    keep_worse(record.ulp, verdict.metrics.ulp_max, false);
+    // Sums that cancel are far from a result near zero in its ULP and right all the same: their bound judges them.
+    if (verdict.metrics.excess == 0) keep_worse(record.ulp, verdict.metrics.ulp_max, false);
     keep_worse(record.nrmse, verdict.metrics.nrmse, false);
     if (const WorstElement& worst = verdict.metrics.worst; worst.index >= 0 && worst.bound > 0)
       keep_worse(record.bound_used, std::abs(worst.actual - worst.expected) / worst.bound, false);

@@ -11,6 +11,7 @@
 #include "compare/sample_rows.h"
 #include "exec/modelled_time.h"
 #include "exec/run_external.h"
+#include "exec/whole_numbers.h"
 
 namespace opwright {
 namespace {
@@ -71,7 +72,7 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
       result.reason = fmt::format("the reference gave {} numbers, {} are due", exact->value.size(), wanted);
       return;
     }
-    const ErrorBudget budget = plan.op->budget(plan.call, plan.outputs, o);
+    const ErrorBudget budget = budget_for(options.recipe, *plan.op, plan.call, plan.outputs, o);
     JudgeOptions how;
     how.pcc = options.pcc;
     how.nan_may_be_infinity = true;

@@ -236,6 +236,10 @@ TEST(Analysis, SharesNeverRoundAwayTheLastCase) {
   EXPECT_EQ(share_text(3, 3), "100 %");
   EXPECT_EQ(share_text(0, 0), "none");
   EXPECT_EQ(pcc_text(1), "1");
+  EXPECT_EQ(seconds_text(0.000123), "123 µs");
+  EXPECT_EQ(seconds_text(0.0123), "12.3 ms");
+  EXPECT_EQ(seconds_text(12.3), "12.30 s");
+  EXPECT_EQ(seconds_text(600), "10.0 min");
   EXPECT_EQ(pcc_text(0.99999999), "0.9999999900");
 }
 

@@ -83,7 +83,7 @@ std::string totals_text(const Analysis& a) {
                         over                        ? "ended without them"
                         : a.run.status == "running" ? "is not over, or was killed"
                                                     : "was interrupted",
-                        over ? "" : fmt::format("; opwright run --resume {}", a.run.uid));
+                        over ? "" : fmt::format("; opwright run --resume --run {}", a.run.uid));
   }
   if (a.calls > 0) {
     text += fmt::format("{}{} of {} calls pass ({})", label("calls"), grouped(a.calls_passed), grouped(a.calls),
@@ -191,7 +191,7 @@ std::string notables_text(std::string_view title, const std::vector<Notable>& li
 }  // namespace
 
 std::string seconds_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);
   if (seconds < 120) return fmt::format("{:.2f} s", seconds);
   return fmt::format("{:.1f} min", seconds / 60);

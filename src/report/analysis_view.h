@@ -23,7 +23,7 @@ JsonObject analysis_json(const Analysis& analysis);
 std::string clusters_json(const std::vector<Cluster>& clusters);
 std::string group_json(const Group& group);
 
-// 0.000123 -> "0.123 ms", 12.3 -> "12.3 s"
+// 0.000123 -> "123 µs", 12.3 -> "12.30 s"
 std::string seconds_text(double seconds);
 // 0.99998765 -> "0.999988"; enough digits to tell it from 1
 std::string pcc_text(double pcc);

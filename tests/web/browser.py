@@ -37,8 +37,9 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(prefix="opwright-browser-", ignore_cleanup_errors=True)
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        arguments = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        arguments += ["--no-first-run", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars"]
+        arguments = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu"]
+        arguments += ["--disable-dev-shm-usage", "--no-first-run", "--disable-extensions"]
+        arguments += ["--disable-background-networking", "--hide-scrollbars"]
         arguments += ["--force-color-profile=srgb", f"--user-data-dir={self._profile.name}", "about:blank"]
 
         def place_pipes() -> None:  # the protocol wants them as 3 and 4; moved away first, in case they lie there
@@ -127,7 +128,8 @@ class Browser:
         for domain in ("Page", "Runtime", "Network", "Log"):
             page.call(f"{domain}.enable")
         page.resize(width, height)
-        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        page.call("Emulation.setEmulatedMedia", features=[scheme])
         page.call("Page.navigate", url=path.resolve().as_uri() + hash)
         return page
 
@@ -211,7 +213,8 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def screenshot(self, path: Path, *, whole: bool = False) -> bytes:
-        data = base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **self._area(whole))["data"])
+        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **self._area(whole))
+        data = base64.b64decode(shot["data"])
         path.write_bytes(data)
         return data
 

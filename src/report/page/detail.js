@@ -117,10 +117,12 @@ function fieldsOf(object) {
   const rows = [];
   const walk = (prefix, value) => {
     if (value === null || value === "" || (Array.isArray(value) && !value.length)) return;
+    if (value === 0 && prefix.startsWith("nonfinite")) return; // counts of what did not occur
     if (typeof value === "object" && !Array.isArray(value)) {
       Object.entries(value).forEach(([name, each]) => walk(prefix && prefix !== "metrics" ? `${prefix} · ${name}` : name, each));
     } else {
-      rows.push([prefix.replaceAll("_", " "), Array.isArray(value) ? value.map(plainText).join(", ") : plainText(value)]);
+      const shown = prefix.startsWith("pcc") && typeof value === "number" ? pccText : plainText;
+      rows.push([prefix.replaceAll("_", " "), Array.isArray(value) ? value.map(plainText).join(", ") : shown(value)]);
     }
   };
   walk("", object);

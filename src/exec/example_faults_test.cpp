@@ -1,0 +1,28 @@
+// Every example, with the data that its recipe gives, would notice the faults that a test must notice.
+#include <gtest/gtest.h>
+
+#include "device/device.h"
+#include "exec/case_line.h"
+#include "exec/example_cases.h"
+#include "exec/run_case.h"
+
+namespace opwright {
+namespace {
+
+TEST(ExampleFaults, NoExampleIsVacuous) {
+  auto device = open_device("sim:n150");
+  ASSERT_TRUE(device.has_value());
+  RunOptions options;
+  options.mutate = true;
+  for (const std::string_view line : example_cases()) {
+    const auto config = parse_case(line);
+    ASSERT_TRUE(config.has_value()) << line;
+    const CaseResult result = run_case(*config, **device, options);
+    EXPECT_EQ(result.outcome, Outcome::kPassed) << line << ": " << result.reason;
+    EXPECT_GE(result.faults, 8) << line;
+    EXPECT_EQ(result.faults, result.faults_noticed) << line;
+  }
+}
+
+}  // namespace
+}  // namespace opwright

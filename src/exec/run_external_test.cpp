@@ -1,0 +1,106 @@
+#include "exec/run_external.h"
+
+#include <gtest/gtest.h>
+
+#include "device/external/fake_device.h"
+#include "exec/case_line.h"
+#include "exec/python_call.h"
+#include "model/call_json.h"
+
+namespace opwright {
+namespace {
+
+constexpr std::string_view kTensor = "tensor([1,1,32,64] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED))";
+constexpr std::string_view kCppTensor =
+    "tensor([1,1,32,64] BFLOAT16 TILE memory(DRAM INTERLEAVED) tile [32,32] {alignment=[32,32]})";
+
+OpConfig config_of(std::string line) {
+  const auto replace_all = [&](std::string_view from, std::string_view to) {
+    for (std::size_t at = 0; (at = line.find(from, at)) != std::string::npos; at += to.size())
+      line.replace(at, from.size(), to);
+  };
+  replace_all("$T", kTensor);
+  replace_all("$C", kCppTensor);
+  const auto config = parse_case(line);
+  EXPECT_TRUE(config) << config.error().message;
+  return config.value_or(OpConfig{});
+}
+
+CaseResult run_on(std::string line, const std::vector<std::string>& options, const RunOptions& how = {}) {
+  const auto device = ExternalDevice::open(fake_device(options));
+  EXPECT_TRUE(device) << device.error().message;
+  return device ? run_case(config_of(std::move(line)), **device, how) : CaseResult{};
+}
+
+TEST(RunExternal, PositionsNamesAndCppArgumentsComputeTheSame) {
+  for (const char* line : {"ttnn.add(input_tensor_a=$T,input_tensor_b=$T)", "ttnn.add(arg0=$T,arg1=$T)",
+                           "ttnn.add(arg0=$T,input_tensor_b=$T)", "ttnn::add(arg0=$C,arg1=$C)"}) {
+    const CaseResult result = run_on(line, {});
+    EXPECT_EQ(result.outcome, Outcome::kPassed) << line << ": " << result.reason;
+    EXPECT_EQ(result.verdicts.size(), 1U);
+  }
+}
+
+TEST(RunExternal, AnOutputElsewhereThanInferredIsANote) {
+  const CaseResult result =
+      run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)", {"--numerics", "none", "--fault", "other_memory"});
+  EXPECT_EQ(result.outcome, Outcome::kAccepted);
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_EQ(result.notes[0], "output 0 memory: inferred memory(DRAM INTERLEAVED), device memory(L1 INTERLEAVED)");
+  EXPECT_EQ(result.outputs[0].spec.memory->buffer.value, BufferType::kL1);  // what came, not what we thought
+}
+
+TEST(RunExternal, WhatOurRulesRefuseIsAskedAllTheSame) {
+  const CaseResult result = run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T,no_such_argument=3)", {});
+  EXPECT_EQ(result.outcome, Outcome::kAccepted) << result.reason;
+  EXPECT_NE(result.reason.find("no reference here"), std::string::npos) << result.reason;
+  ASSERT_FALSE(result.notes.empty());
+  EXPECT_NE(result.notes[0].find("predicted unsupported"), std::string::npos) << result.notes[0];
+}
+
+TEST(RunExternal, ARefusalThatWeDidNotExpectIsSaid) {
+  const CaseResult result = run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)", {"--fault", "refused"});
+  EXPECT_EQ(result.outcome, Outcome::kRefused);
+  EXPECT_EQ(result.argument, "memory_config");
+  EXPECT_EQ(result.notes, (std::vector<std::string>{"the rules here would accept it"}));
+}
+
+TEST(RunExternal, RepeatedCallsHaveTwoTimes) {
+  RunOptions twice;
+  twice.repeat = 2;
+  const CaseResult result = run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)", {}, twice);
+  EXPECT_EQ(result.cold_seconds, 0.5);
+  EXPECT_EQ(result.seconds, 0.25);
+  EXPECT_EQ(result.kernel_seconds, 0.125);
+}
+
+std::string sent(std::string line) {
+  const auto call = python_call(config_of(std::move(line)));
+  if (!call) return "refused: " + call.error().message;
+  return encode_call(call->op, call->args).value_or("none");
+}
+
+TEST(PythonCall, TensorsLieOnTheDeviceAndUsualAlignmentsAreNotSaid) {
+  const std::string text = sent("ttnn::add(arg0=$C,arg1=$C)");
+  EXPECT_NE(text.find(R"("storage": "DEVICE")"), std::string::npos) << text;
+  EXPECT_EQ(text.find("alignment"), std::string::npos) << text;
+  EXPECT_EQ(text.find("null"), std::string::npos) << text;
+}
+
+TEST(PythonCall, AnAlignmentThatPadsMoreIsKept) {
+  OpConfig config = config_of("ttnn::relu(arg0=$C)");
+  TensorSpec spec = *config.args[0].value.as_tensor();
+  for (auto& [name, value] : spec.more)
+    if (name == "alignment") value = Value(List{Value(std::int64_t{64}), Value(std::int64_t{128})});
+  config.args[0].value = Value::tensor(spec);
+  const auto call = python_call(config);
+  ASSERT_TRUE(call) << call.error().message;
+  EXPECT_FALSE(call->tensors[0].spec.more.empty());
+}
+
+TEST(PythonCall, AnUnknownOperatorHasNoNamesForItsPositions) {
+  EXPECT_NE(sent("ttnn::no_such_operator(arg0=$C)").find("C++ arguments by position"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opwright
