@@ -180,6 +180,8 @@ Value lift_dict(const Fields& fields, LiftNotes& notes) {
     if (*type == "MemoryConfig") return Value::memory(read_memory(fields, notes));
     return Value::structure(*type, lift_members(fields, notes, {"type"}));
   }
+  // A fused function of our own traces: {"op_type": 2, "param": [1.0], "@text": "UnaryWithParam(op_type=…, …)"}
+  if (const std::string* text = string_of(fields, "@text")) return lift_printed("UnaryWithParam", *text, notes);
   if (find(fields, "memory_layout") != nullptr && find(fields, "buffer_type") != nullptr) {
     return Value::memory(read_memory(fields, notes));
   }

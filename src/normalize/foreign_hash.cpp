@@ -101,6 +101,7 @@ void append_hashed(std::string& out, const Node& node, const Rules& rules) {
       std::string list;
       for (const Field* field : json::sorted_fields(node)) {
         const Node& value = field->value;
+        if (field->key == "@text") continue;  // of our own import, beside what the library's files have
         if (rules.cleaned && field->key == "hash" && (value.is_integer() || value.is(Kind::kBool))) continue;
         if (rules.worker_cores && field->key == "allowed_worker_cores" && value.is(Kind::kNull)) continue;
         if (!first) out += ", ";

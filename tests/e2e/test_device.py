@@ -123,7 +123,7 @@ def test_damaged_numbers_are_named(opwright, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (["run"], 2, ["--case"]),
+        (["run"], 3, ["opwright.db"]),
         (["run", "--case", "ttnn.relu"], 2, ["OP(name=value"]),
         (["run", "--case", "ttnn.relu(x=[1)"], 2, ["character"]),
         (["run", "--case", f"ttnn.relu({TENSOR})", "--device", "sim:n15"], 3, ["n15", "n150"]),

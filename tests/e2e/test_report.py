@@ -354,7 +354,7 @@ def test_with_the_keyboard_alone(visit) -> None:
     assert page.value("view.by") == "dtype"
 
 
-# --------------------------------------------------------------------------------------------------- hostile, odd, large
+# ------------------------------------------------------------------------------------------------- hostile, odd, large
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -235,7 +235,14 @@ bool PerOpWriter::program_config(const NativeValue& config, int level, std::stri
       json::append_quoted(out, class_name(config.type));
     } else if (const NativeValue* fused = config.find(field.key);
                style_.extended && fused != nullptr && fused->find("op_type") != nullptr) {
-      plain(*fused, lines.inner(), out);  // a fused function: its own JSON has but a number of the library's enum
+      // A fused function: its own JSON has but a number of the library's enum, which is no name. Both are kept.
+      JsonLines both = json_object(out, lines.inner());
+      for (std::uint32_t k = 0; field.value.is(json::Kind::kObject) && k < field.value.count; ++k) {
+        both.key(field.value.fields[k].key);
+        json::append_python(out, field.value.fields[k].value, {.indent = 2}, both.inner());
+      }
+      both.text("@text", printed(*fused));
+      both.end();
     } else {
       json::append_python(out, field.value, {.indent = 2}, lines.inner());
     }
