@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "model/host_tensor.h"
 #include "model/tensor_layout.h"
 #include "ops/all_ops.h"
 
@@ -70,13 +71,17 @@ bool says_nothing(const Argument& argument) {
                           argument.name == "use_legacy" || argument.name == "accurate_mode");
 }
 
-// The padded shape that a reshape is given beside its shape: only one that the layout does not give anyway is passed.
-bool usual_padding(const BoundCall& bound) {
+// A reshape that is given a padded shape beside its shape: the overload of Python that takes both wants the library's
+// own Shape for each. Where the padded shape is what the layout gives anyway, the usual overload says the same.
+bool needs_padding(const BoundCall& bound) {
   const auto shape = bound.ints("shape"), padded = bound.ints("padded_shape");
   const TensorSpec* input = bound.tensor("input_tensor");
   if (!shape || !*shape || !padded || !*padded || input == nullptr) return false;
-  return padded_shape(**shape, input->layout.value, tile_of(*input)) == **padded;
+  return volume(**shape) != volume(input->shape) ||
+         padded_shape(**shape, input->layout.value, tile_of(*input)) != **padded;
 }
+
+Value library_shape(const Value& list) { return Value::structure("Shape", {{"", list}}); }
 
 // Names that the overload for lists has, where our table has those of the overload for tensors.
 std::string_view python_name(const BoundCall& bound, const Argument& argument) {
@@ -99,6 +104,7 @@ Checked<BoundCall> python_call(const OpConfig& config) {
   BoundCall call;
   call.op = bound.op;
   call.assumed = bound.assumed;
+  const bool both_shapes = needs_padding(bound);
   for (std::size_t i = 0; i < bound.args.size(); ++i) {
     const Argument& argument = bound.args[i];
     // The operands of binary operations: overloads call them otherwise (input_b, value), their places are the same.
@@ -106,7 +112,11 @@ Checked<BoundCall> python_call(const OpConfig& config) {
       call.set(fmt::format("arg{}", i), python_value(argument.name, argument.value));
       continue;
     }
-    if (says_nothing(argument) || (argument.name == "padded_shape" && usual_padding(bound))) continue;
+    if (says_nothing(argument) || (argument.name == "padded_shape" && !both_shapes)) continue;
+    if (both_shapes && (argument.name == "shape" || argument.name == "padded_shape")) {
+      call.set(argument.name == "shape" ? "logical_shape" : "padded_shape", library_shape(argument.value));
+      continue;
+    }
     call.set(python_name(bound, argument), python_value(argument.name, argument.value));
   }
   // A handle that a trace cannot hold; the operations that take it need it.

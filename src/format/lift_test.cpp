@@ -104,10 +104,9 @@ TEST(LiftEra2, Enums) {
   EXPECT_EQ(value_of(R"({"repr": "DataType.BFLOAT16", "type": "DataType"})"), "DataType.BFLOAT16");
   EXPECT_EQ(value_of(R"({"type": "Topology", "repr": "Topology.Linear"})"), "Topology.Linear");
   EXPECT_EQ(value_of(R"([{"repr": "UnaryOpType.SILU", "type": "UnaryOpType"}])"), "[UnaryOpType.SILU]");
-  EXPECT_EQ(value_of(R"({"op_type": 2, "@text": "UnaryWithParam(op_type=UnaryOpType::GELU, params=[1])"
-})"),
+  EXPECT_EQ(value_of(R"j({"op_type": 2, "@text": "UnaryWithParam(op_type=UnaryOpType::GELU, params=[1])"})j"),
             "UnaryWithParam(op_type=UnaryOpType.GELU,params=[1])");
-EXPECT_EQ(value_of(R"({"type": "DataType", "repr": "ttnn.DataType.BFLOAT16"})"), "DataType.BFLOAT16");
+  EXPECT_EQ(value_of(R"({"type": "DataType", "repr": "ttnn.DataType.BFLOAT16"})"), "DataType.BFLOAT16");
 }
 
 TEST(LiftEra2, PrintedObjects) {

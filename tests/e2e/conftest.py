@@ -10,6 +10,7 @@ import support
 
 NO_REAL_DATA = "real data not present"
 NO_TTNN = "the ttnn library is not present"
+NO_BROWSER = "no chromium is here"
 
 
 class Opwright:
@@ -97,7 +98,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
-    for reason in (NO_REAL_DATA, NO_TTNN):
+    for reason in (NO_REAL_DATA, NO_TTNN, NO_BROWSER):
         count = sum(isinstance(report.longrepr, tuple) and reason in report.longrepr[2] for report in skipped)
         if count:
             terminalreporter.write_line(f"{reason}, {count} tests skipped")

@@ -39,6 +39,7 @@ def test_a_program_computes_and_is_judged(opwright, case: str) -> None:
     assert answer["numerics"] == "real" and answer["outputs"][0]["verdict"]["outcome"] == "passed"
     assert answer["dram"] == 3 * 2 * 2048
     assert answer["seconds"] == 0.5  # as the device says, not as we measure
+    assert shlex.split(answer["repeat"])[-1] == fake()  # a shell gives it back whole
 
 
 def test_without_numerics_it_accepts_and_never_passes(opwright) -> None:

@@ -158,10 +158,9 @@ TEST(PerOpWriter, AFusedFunctionKeepsItsNameInOurOwnImport) {
   EXPECT_EQ(written(trace, ref(program)), R"({"fused_activation": {"op_type": 2, "param": [1.0]}, )"
                                           R"("type": "MatmulMultiCoreReuseProgramConfig"})");
   const std::string own = written(trace, ref(program), {.extended = true});
-  EXPECT_EQ(own, R"({"fused_activation": {"op_type": 2, "param": [1.0], )"
-                 R"("@text": "UnaryWithParam(op_type=UnaryOpType::GELU, params=[1])"
-}, )"
-                 R"("type": "MatmulMultiCoreReuseProgramConfig"})");
+  EXPECT_EQ(own, R"j({"fused_activation": {"op_type": 2, "param": [1.0], )j"
+                 R"j("@text": "UnaryWithParam(op_type=UnaryOpType::GELU, params=[1])"}, )j"
+                 R"j("type": "MatmulMultiCoreReuseProgramConfig"})j");
 }
 
 TEST(PerOpWriter, MemoryConfigsWithShards) {
