@@ -14,7 +14,10 @@ void limit_memory(std::int64_t bytes) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   (void)bytes;
 #else
-  const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+  // The soft limit alone: a device program that the process starts may lift it for itself.
+  rlimit limit{};
+  getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = static_cast<rlim_t>(bytes);
   setrlimit(RLIMIT_DATA, &limit);
 #endif
 }

@@ -46,22 +46,24 @@ std::int64_t count_of_outcome(const OpCover& op, Outcome outcome) {
 
 std::int64_t verdicts_of(const OpCover& op) {
   return count_of_outcome(op, Outcome::kPassed) + count_of_outcome(op, Outcome::kFailed) +
-         count_of_outcome(op, Outcome::kMistrusted);
+         count_of_outcome(op, Outcome::kMistrusted) + count_of_outcome(op, Outcome::kUnproven);
 }
 
 // As it stands in docs/coverage.md: a row an operation, reasons of those without a verdict below.
 void print_markdown(const std::map<std::string, OpCover>& ops, const OpCover& total, CommandEnv& env) {
-  env.out << "| operation | configurations | verdict | passed | failed | mistrusted | accepted | refused | out of "
+  env.out << "| operation | configurations | verdict | passed | failed | mistrusted | unproven | accepted | refused | "
+             "out of "
              "memory | lost | "
              "unsupported | assumed |\n"
-             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
   const auto row = [&](std::string_view name, const OpCover& op) {
-    env.out << fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, op.configurations,
-                           verdicts_of(op), count_of_outcome(op, Outcome::kPassed),
+    env.out << fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name,
+                           op.configurations, verdicts_of(op), count_of_outcome(op, Outcome::kPassed),
                            count_of_outcome(op, Outcome::kFailed), count_of_outcome(op, Outcome::kMistrusted),
-                           count_of_outcome(op, Outcome::kAccepted), count_of_outcome(op, Outcome::kRefused),
-                           count_of_outcome(op, Outcome::kOutOfMemory), count_of_outcome(op, Outcome::kLost),
-                           count_of_outcome(op, Outcome::kUnsupported), op.assumed);
+                           count_of_outcome(op, Outcome::kUnproven), count_of_outcome(op, Outcome::kAccepted),
+                           count_of_outcome(op, Outcome::kRefused), count_of_outcome(op, Outcome::kOutOfMemory),
+                           count_of_outcome(op, Outcome::kLost), count_of_outcome(op, Outcome::kUnsupported),
+                           op.assumed);
   };
   for (const auto& [name, op] : ops) row(name, op);
   row("**all**", total);
@@ -122,6 +124,7 @@ Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
                {"passed", true},
                {"failed", true},
                {"mistrusted", true},
+               {"unproven", true},
                {"accepted", true},
                {"refused", true},
                {"out_of_memory", true},
@@ -134,8 +137,9 @@ Result<int> run_cover(const ParsedArgs& args, CommandEnv& env) {
   const auto add_row = [&](const std::string& name, const OpCover& op) {
     const auto count = [&](Outcome outcome) { return count_of_outcome(op, outcome); };
     table.rows.push_back({name, op.configurations, verdicts_of(op), count(Outcome::kPassed), count(Outcome::kFailed),
-                          count(Outcome::kMistrusted), count(Outcome::kAccepted), count(Outcome::kRefused),
-                          count(Outcome::kOutOfMemory), count(Outcome::kUnsupported), count(Outcome::kLost), op.assumed,
+                          count(Outcome::kMistrusted), count(Outcome::kUnproven), count(Outcome::kAccepted),
+                          count(Outcome::kRefused), count(Outcome::kOutOfMemory), count(Outcome::kUnsupported),
+                          count(Outcome::kLost), op.assumed,
                           Cell(fmt::format("{:.1f}", op.seconds), fmt::format("{:.3f}", op.seconds))});
   };
   for (const auto& [name, op] : ops) {

@@ -236,6 +236,7 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   setup.options.capture = true;
   setup.options.repeat = args.is_set("--warm") ? 2 : 1;
   OPWRIGHT_TRY_ASSIGN(const std::int64_t memory, bytes_of(args, "--memory", machine_bytes() / 10 * 8));
+  if (!is_device_program(setup.device) && !is_device_program(setup.against)) setup.memory = memory;
   for (const std::string& name : {setup.device, setup.against}) {
     if (!is_device_program(name)) continue;
     OPWRIGHT_TRY_ASSIGN(DeviceProgram program, device_program(name, args.value("--python")));

@@ -167,6 +167,7 @@ class Worker {
     options.recipe = record.recipe;
     if (job.pcc) options.pcc = job.pcc;
     options.mutate = setup_.mutate;
+    options.keep_outputs = !setup_.against.empty();
     options.on_stage = [this](Stage stage) {
       stage_ = stage;
       answers_.write_line(JsonObject().add("stage", name_of(stage)).text());

@@ -39,12 +39,12 @@ constexpr bool is_failure(Outcome outcome) {
   switch (outcome) {  // no default: the compiler asks about every new outcome
     case Outcome::kPassed:
     case Outcome::kMistrusted:
+    case Outcome::kUnproven:
     case Outcome::kAccepted:
     case Outcome::kXfailed:
       return false;
     case Outcome::kNotRun:
     case Outcome::kVacuous:
-    case Outcome::kUnproven:
     case Outcome::kFailed:
     case Outcome::kRefused:
     case Outcome::kOutOfMemory:

@@ -10,7 +10,8 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
   if (!conv) return {};
   const std::int64_t taps = conv->window.kernel_h * conv->window.kernel_w;
   const std::int64_t channels = conv->prepared ? conv->weight_channels : conv->in_channels / conv->groups;
-  Contraction c{.terms = taps * channels,
+  // Prepared weights of groups are a matrix of blocks, and zeros beside them add no error.
+  Contraction c{.terms = taps * conv->in_channels / conv->groups,
                 .block = round_up(channels * conv->window.kernel_w, 32),
                 .config = conv_compute(call, *conv),
                 .a = conv->input->dtype.value,

@@ -8,7 +8,8 @@ namespace opwright::report {
 
 enum class Standing : std::uint8_t {
   kPassed,     // proven right
-  kUndecided,  // nothing is wrong, and nothing is proven: accepted without numbers, mistrusted, failed as expected
+  kUndecided,  // nothing is wrong, and nothing is proven: accepted without numbers, mistrusted,
+               // right as far as the trace says what was called, failed as expected
   kFailed,     // somebody has to look
   kNoAnswer,   // never ran, or nobody here can run it
 };
@@ -18,6 +19,7 @@ constexpr Standing standing_of(Outcome outcome) {
     case Outcome::kPassed:
       return Standing::kPassed;
     case Outcome::kMistrusted:
+    case Outcome::kUnproven:
     case Outcome::kAccepted:
     case Outcome::kXfailed:
       return Standing::kUndecided;
@@ -26,7 +28,6 @@ constexpr Standing standing_of(Outcome outcome) {
     case Outcome::kLost:
       return Standing::kNoAnswer;
     case Outcome::kVacuous:
-    case Outcome::kUnproven:
     case Outcome::kFailed:
     case Outcome::kRefused:
     case Outcome::kOutOfMemory:
