@@ -142,8 +142,7 @@ Checked<std::vector<HostTensor>> prefill(const KernelJob& job, std::int64_t star
   OPWRIGHT_CHECK_ASSIGN(const Operands op, read(job, 1));
   const Shape& q = op.q->spec.shape;
   const std::int64_t chunk = std::max<std::int64_t>(op.program ? op.program->k_chunk : 32, 32);
-  HostTensor out{job.outputs[0].spec, {}, {}};
-  out.floats.resize(static_cast<std::size_t>(out.size()));
+  HostTensor out = unwritten(job.outputs[0]);
   const std::int64_t blocks = (q[2] + kQueryRows - 1) / kQueryRows;
   const bool sampled = !job.rows.empty() && !job.rows[0].empty();
   // The last queries see most keys: they go first.
@@ -172,8 +171,7 @@ Checked<std::vector<HostTensor>> decode(const KernelJob& job) {
     OPWRIGHT_CHECK_ASSIGN(const auto read, job.call.ints("cur_pos"));
     listed = *read;
   }
-  HostTensor out{job.outputs[0].spec, {}, {}};
-  out.floats.resize(static_cast<std::size_t>(out.size()));
+  HostTensor out = unwritten(job.outputs[0]);
   const Shape& q = op.q->spec.shape;
   const std::int64_t users = std::min(out.spec.shape[1], q[1]);
   const std::int64_t kv_heads = op.store.keys->spec.shape[1];

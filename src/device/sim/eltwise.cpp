@@ -19,17 +19,6 @@ bool wide(DType dtype) {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-HostTensor empty_like(const OutputSpec& output) {
-  HostTensor out;
-  out.spec = output.spec;
-  const auto size = at(volume(output.spec.shape));
-  if (out.integer())
-    out.ints.resize(size);
-  else
-    out.floats.resize(size);
-  return out;
-}
-
 void store(std::span<float> values, std::int64_t length, Dst dst, std::int64_t offset, HostTensor& out) {
   if (out.integer()) {
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -184,7 +173,7 @@ Checked<bool> wants_fast(const BoundCall& call) {
 
 Checked<std::vector<HostTensor>> run_unary(const KernelJob& job, const UnaryCall& how) {
   const HostTensor& input = *job.input(how.input);
-  HostTensor out = empty_like(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   const DType to = out.spec.dtype.value;
   if (input.integer() && out.integer()) {
     if (!has_integer_path(how.op)) return unsupported(std::string(how.input), "integers have no path here");
@@ -258,7 +247,7 @@ DType float_dtype(DType own, DType other) {
 
 Checked<std::vector<HostTensor>> run_integers(const KernelJob& job, const BinaryCall& how, const HostTensor& a,
                                               const HostTensor* b, double number) {
-  HostTensor out = empty_like(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   const Shape& shape = out.spec.shape;
   const DType dtype = a.spec.dtype.value;
   const BroadcastRows of_a(a.spec.shape, shape);
@@ -301,7 +290,7 @@ Checked<std::vector<HostTensor>> run_binary(const KernelJob& job, const BinaryCa
   const bool fused = !on_first->empty() || !on_second->empty() || !after->empty();
   if (a.integer() && whole && how.op != Binary::kDiv && !fused) return run_integers(job, how, a, b, number);
 
-  HostTensor out = empty_like(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   const Shape& shape = out.spec.shape;
   const DType dtype_a = float_dtype(a.spec.dtype.value, b != nullptr ? b->spec.dtype.value : DType::kFloat32);
   const DType dtype_b = b != nullptr ? float_dtype(b->spec.dtype.value, a.spec.dtype.value) : dtype_a;

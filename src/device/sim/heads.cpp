@@ -5,8 +5,7 @@
 namespace opwright::sim {
 
 HostTensor copied_rows(const OutputSpec& output, const std::function<void(std::int64_t row, float* to)>& copy) {
-  HostTensor out{output.spec, {}, {}};
-  out.floats.resize(static_cast<std::size_t>(out.size()));
+  HostTensor out = unwritten(output);
   const std::int64_t width = row_length(out.spec.shape);
   if (out.floats.empty()) return out;
   parallel_for(0, out.size() / width, 512, [&](std::int64_t first, std::int64_t last) {

@@ -27,6 +27,9 @@ struct KernelJob {
   const HostTensor* input(std::string_view param, std::size_t item = 0) const;  // null when not passed
 };
 
+// An output before its kernel ran: NaN and large numbers in every place, so that a row that a kernel forgets is seen.
+HostTensor unwritten(const OutputSpec& output);
+
 struct Kernel {
   std::string_view op;  // "ttnn.add"
   // Null, or refuses what this kernel cannot compute (a dtype without a path), before any data is made.

@@ -172,15 +172,6 @@ void convert_floats(std::span<float> values, std::int64_t row, DType from, DType
 
 }  // namespace
 
-HostTensor blank(const OutputSpec& output) {
-  HostTensor tensor{output.spec, {}, {}};
-  if (tensor.integer())
-    tensor.ints.resize(at(tensor.size()));
-  else
-    tensor.floats.resize(at(tensor.size()));
-  return tensor;
-}
-
 HostTensor same_order(const HostTensor& input, const OutputSpec& output) {
   return HostTensor{output.spec, input.floats, input.ints};
 }
@@ -225,7 +216,7 @@ HostTensor convert(const HostTensor& input, const OutputSpec& output) {
   const DType from = input.spec.dtype.value;
   const DType to = output.spec.dtype.value;
   if (from == to) return same_order(input, output);
-  HostTensor out = blank(output);
+  HostTensor out = unwritten(output);
   const std::int64_t row = std::max<std::int64_t>(1, row_length(out.spec.shape));
   parallel_for(
       0, out.size() / row, std::max<std::int64_t>(1, kGrain / row), [&](std::int64_t first, std::int64_t last) {
@@ -254,7 +245,7 @@ Checked<std::vector<HostTensor>> move_whole(const KernelJob& job, std::string_vi
 
 Checked<std::vector<HostTensor>> turn(const KernelJob& job, const std::vector<std::size_t>& order) {
   const HostTensor& input = *job.input("input_tensor");
-  HostTensor out = blank(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   const Shape own = row_major_strides(input.spec.shape);
   Window window{.shape = out.spec.shape, .to_strides = row_major_strides(out.spec.shape)};
   for (const std::size_t dim : order) window.from_strides.push_back(own[dim]);

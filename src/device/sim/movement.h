@@ -5,9 +5,6 @@
 
 namespace opwright::sim {
 
-// A tensor of that spec with room for its values, which the caller writes.
-HostTensor blank(const OutputSpec& output);
-
 // The values of `input` in their own order, in the shape of the output.
 HostTensor same_order(const HostTensor& input, const OutputSpec& output);
 

@@ -101,8 +101,7 @@ void scale_row(std::span<float> row, float variance, const RowNorm& norm) {
 }
 
 HostTensor normalize_rows(const RowNorm& norm, const OutputSpec& output) {
-  HostTensor out{output.spec, {}, {}};
-  out.floats.resize(norm.input->floats.size());
+  HostTensor out = unwritten(output);
   const EngineMode mode = engine_mode(norm.config);
   const std::int64_t width = row_length(norm.input->spec.shape);
   const std::int64_t rows = width == 0 ? 0 : norm.input->size() / width;

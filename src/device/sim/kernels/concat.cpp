@@ -5,7 +5,7 @@ namespace {
 
 Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   OPWRIGHT_CHECK_ASSIGN(const std::int64_t asked, job.call.integer("dim", 0));
-  HostTensor out = blank(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   const auto rank = static_cast<std::int64_t>(out.spec.shape.size());
   const auto dim = static_cast<std::size_t>(asked < 0 ? asked + rank : asked);
   Window window{.to_strides = row_major_strides(out.spec.shape)};

@@ -15,7 +15,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   const HostTensor& weight = *job.input("weight");
   OutputSpec rows = job.outputs[0];
   rows.spec.dtype = weight.spec.dtype;
-  HostTensor out = blank(rows);
+  HostTensor out = unwritten(rows);
   const std::int64_t width = row_length(rows.spec.shape);
   const std::int64_t known = width == 0 ? 0 : weight.size() / width;
   const std::int64_t count = width == 0 ? 0 : out.size() / width;

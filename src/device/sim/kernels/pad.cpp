@@ -31,7 +31,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   if (job.outputs[0].spec.shape == shape) return std::vector{same_order(input, job.outputs[0])};
   OPWRIGHT_CHECK_ASSIGN(const double value, read_value(job.call));
   OPWRIGHT_CHECK_ASSIGN(const Shape front, read_front(job.call, shape.size()));
-  HostTensor out = blank(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   fill(out, value);
   Window window{
       .shape = shape, .from_strides = row_major_strides(shape), .to_strides = row_major_strides(out.spec.shape)};

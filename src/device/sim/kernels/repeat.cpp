@@ -7,7 +7,7 @@ namespace {
 Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   const HostTensor& input = *job.input("input_tensor");
   OPWRIGHT_CHECK_ASSIGN(const auto times, job.call.ints("repeat_dims"));
-  HostTensor out = blank(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   const std::size_t rank = out.spec.shape.size();
   Shape from = input.spec.shape;
   from.insert(from.begin(), rank - from.size(), 1);

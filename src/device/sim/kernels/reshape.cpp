@@ -11,7 +11,7 @@ std::int64_t back(const Shape& shape, std::size_t from_end) {
 
 // A view over memory that shows more or fewer elements: rows of the padded form stay where they are.
 HostTensor exposed(const HostTensor& input, const OutputSpec& output) {
-  HostTensor out = blank(output);
+  HostTensor out = unwritten(output);
   fill(out, 0);
   const Shape padded = padded_shape(input.spec);
   const std::int64_t width = back(out.spec.shape, 1);

@@ -25,8 +25,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   norm.bias = job.input("bias");
   const HostTensor& stats = *job.input("stats");
   const EngineMode mode = engine_mode(norm.config);
-  HostTensor out{job.outputs[0].spec, {}, {}};
-  out.floats.resize(norm.input->floats.size());
+  HostTensor out = unwritten(job.outputs[0]);
   const std::int64_t width = row_length(out.spec.shape);
   const std::int64_t columns = row_length(stats.spec.shape);
   const std::int64_t rows = width == 0 ? 0 : out.size() / width;

@@ -17,8 +17,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   const HostTensor& cos = *job.input("cos_cache");
   const HostTensor& sin = *job.input("sin_cache");
   OPWRIGHT_CHECK_ASSIGN(const std::int64_t token, job.call.integer("token_index", -1));
-  HostTensor out{job.outputs[0].spec, {}, {}};
-  out.floats.resize(static_cast<std::size_t>(out.size()));
+  HostTensor out = unwritten(job.outputs[0]);
   const Shape& shape = x.spec.shape;
   const std::int64_t width = row_length(out.spec.shape);
   const std::int64_t height = shape.size() < 2 ? 1 : shape[shape.size() - 2];

@@ -12,8 +12,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   OPWRIGHT_CHECK_ASSIGN(const bool decode, job.call.flag("is_decode_mode", false));
   if (row_length(matrix.spec.shape) != 32 || x.spec.shape.size() != 4 || cos.spec.shape.size() != 4)
     return unsupported("trans_mat", "matrices narrower than a tile are not modelled");
-  HostTensor out{job.outputs[0].spec, {}, {}};
-  out.floats.resize(static_cast<std::size_t>(out.size()));
+  HostTensor out = unwritten(job.outputs[0]);
   const Shape& shape = x.spec.shape;
   const std::int64_t width = shape[3];
   const std::int64_t known = cos.spec.shape[2];

@@ -20,8 +20,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
       return unsupported(std::string(param), "tensors of a rank other than 4 are not modelled");
     const std::int64_t heads = x.spec.shape[2];
     const std::int64_t width = x.spec.shape[3];
-    HostTensor& out = outputs.emplace_back(HostTensor{job.outputs[outputs.size()].spec, {}, {}});
-    out.floats.resize(static_cast<std::size_t>(out.size()));
+    HostTensor& out = outputs.emplace_back(unwritten(job.outputs[outputs.size()]));
     for (std::int64_t r = 0; r < x.spec.shape[1] * heads; ++r) {
       const std::int64_t angle = (before + r / heads) * known;
       rotate({.x = row_of(x, r), .cos = row_of(cos, angle), .sin = row_of(sin, angle), .matrix = matrix.floats.data()},

@@ -33,7 +33,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   Shape begins;
   Shape steps;
   OPWRIGHT_CHECK(read_cut(job, shape, begins, steps));
-  HostTensor out = blank(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   const Shape own = row_major_strides(shape);
   Window window{.shape = out.spec.shape, .to_strides = row_major_strides(out.spec.shape)};
   bool inside = true;

@@ -22,10 +22,8 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   const std::int64_t count = rank == 0 ? 1 : shape[static_cast<std::size_t>(dim)];
   std::int64_t inner = 1;
   for (auto i = static_cast<std::size_t>(dim) + 1; i < shape.size(); ++i) inner *= shape[i];
-  HostTensor values{job.outputs[0].spec, {}, {}};
-  HostTensor positions{job.outputs[1].spec, {}, {}};
-  values.floats.resize(static_cast<std::size_t>(values.size()));
-  positions.ints.resize(positions.integer() ? static_cast<std::size_t>(positions.size()) : 0);
+  HostTensor values = unwritten(job.outputs[0]);
+  HostTensor positions = unwritten(job.outputs[1]);
   const std::int64_t lines = values.floats.empty() ? 0 : input.size() / count;
   parallel_for(0, lines, 1, [&](std::int64_t first, std::int64_t last) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));

@@ -8,7 +8,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   if (job.outputs[0].spec.storage.value != StorageType::kHost) return move_whole(job, "input_tensor");
   // Host tensors are converted by the host, which rounds in its own way.
   const HostTensor& input = *job.input("input_tensor");
-  HostTensor out = blank(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   for (std::size_t i = 0; i < static_cast<std::size_t>(out.size()); ++i) {
     const double value = input.at(static_cast<std::int64_t>(i));
     if (out.integer())

@@ -7,7 +7,7 @@ namespace {
 
 Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   const HostTensor& input = *job.input("input_tensor");
-  HostTensor out = blank(job.outputs[0]);
+  HostTensor out = unwritten(job.outputs[0]);
   Window window{.shape = out.spec.shape,
                 .from_strides = row_major_strides(input.spec.shape),
                 .to_strides = row_major_strides(out.spec.shape)};

@@ -13,13 +13,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   const FloatRows predicate(job.input("predicate"), 0, shape);
   const FloatRows yes(job.input("true_value"), number("true_value"), shape);
   const FloatRows no(job.input("false_value"), number("false_value"), shape);
-  HostTensor out;
-  out.spec = output.spec;
-  const auto size = static_cast<std::size_t>(volume(shape));
-  if (out.integer())
-    out.ints.resize(size);
-  else
-    out.floats.resize(size);
+  HostTensor out = unwritten(output);
   const Dst dst = dst_of(dtype == DType::kFloat32 || out.integer());
   for_row_parts(shape, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> buffers[3];
