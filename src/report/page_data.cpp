@@ -32,7 +32,7 @@ std::string number(std::optional<double> value, int digits) {
   return digits == 0 ? fmt::format("{}", *value) : fmt::format("{:.{}g}", *value, digits);
 }
 
-std::string shell_quoted(std::string_view text) {
+std::string shell_escaped(std::string_view text) {
   std::string quoted;
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted;
@@ -41,7 +41,7 @@ std::string shell_quoted(std::string_view text) {
 // A command repeats its case line, which the page has already: \x01 stands for it, quoted for a shell. What remains is
 // the same text for nearly all cases.
 std::string without_line(const CaseRecord& record) {
-  const std::string quoted = shell_quoted(record.line);
+  const std::string quoted = shell_escaped(record.line);
   const std::size_t at = record.line.empty() ? std::string::npos : record.repeat.find(quoted);
   if (at == std::string::npos) return record.repeat;
   return record.repeat.substr(0, at) + '\x01' + record.repeat.substr(at + quoted.size());
