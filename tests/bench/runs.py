@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""What runs cost: isolated cases a second, vectors, the real library on its mock device.
+
+    ./x bench run [--million]          the ttnn part needs ./x setup --with-ttnn
+
+Medians of three. Cases a second are whole runs: start, workers, data, device, reference, judge, store.
+"""
+
+import argparse
+import json
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parents[1] / "build" / "bench-data"
+REPEAT = 3
+UNARY = ("relu", "gelu", "silu", "sigmoid", "exp", "abs", "neg", "square", "sqrt", "sin")
+
+
+def tensor(*shape: int) -> str:
+    return f"tensor([{','.join(map(str, shape))}] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED))"
+
+
+def small_suite(path: Path) -> None:
+    """2,000 different small cases: 1,500 unary ones of up to 15 x 10 tiles, 500 matmuls of up to 5 x 10 x 10 tiles."""
+    lines = ["suites:", "  small:"]
+    for i in range(1500):
+        shape = tensor(1, 1 + i // 10 % 15, 32, 32 * (1 + i // 150))
+        lines += [f"    - op: ttnn.{UNARY[i % 10]}", f"      parameters: {{input_tensor: ['{shape}']}}"]
+    for i in range(500):
+        m, k, n = 32 * (1 + i % 5), 32 * (1 + i // 5 % 10), 32 * (1 + i // 50)
+        lines.append("    - op: ttnn.matmul")
+        lines.append(
+            f"      parameters: {{input_tensor_a: ['{tensor(1, 1, m, k)}'], input_tensor_b: ['{tensor(1, 1, k, n)}']}}"
+        )
+    path.write_text("\n".join(lines) + "\n")
+
+
+def million_suite(path: Path) -> None:
+    a = ", ".join(f"'{tensor(1, 1, 32 * (1 + i % 100), 32 * (1 + i // 100))}'" for i in range(1000))
+    b = ", ".join(str(0.5 + i / 8) for i in range(1000))
+    path.write_text(
+        f"suites:\n  million:\n    - op: ttnn.add\n      parameters:\n        input_tensor_a: [{a}]\n        input_tensor_b: [{b}]\n"
+    )
+
+
+def run(*arguments: object) -> tuple[float, float, str]:
+    """Seconds, peak MB of the parent, and what it printed."""
+    before = time.monotonic()
+    done = subprocess.run(
+        ["/usr/bin/time", "-f", "%M kB", os.environ["OPWRIGHT_BIN"], *map(str, arguments)], capture_output=True, text=True
+    )
+    seconds = time.monotonic() - before
+    if done.returncode not in (0, 1):
+        sys.exit(f"{arguments}: exit status {done.returncode}\n{done.stderr}")
+    peak = re.search(r"(\d+) kB\s*$", done.stderr)
+    return seconds, int(peak[1]) / 1e3 if peak else 0.0, done.stdout + done.stderr
+
+
+def rate(text: str) -> float:
+    found = re.search(r"cases in [^(]*\(([\d.,]+)/s\)", text)
+    return float(found[1].replace(",", "")) if found else 0.0
+
+
+def isolated_cases(folder: Path) -> None:
+    suite = folder / "small.yaml"
+    small_suite(suite)
+    for device in ("sim:n150", "null"):
+        rates = []
+        for i in range(REPEAT):
+            text = run("--store", folder / f"{device[:4]}{i}.db", "run", "--suites", suite, "--device", device, "--quiet")[2]
+            rates.append(rate(text))
+        print(f"isolated small cases on {device}: {statistics.median(rates):.0f}/s of {sorted(map(round, rates))}")
+
+
+def vectors(folder: Path) -> None:
+    subprocess.run([sys.executable, str(HERE / "data.py"), str(DATA), "era2_21mb.json"], check=True)
+    master = DATA / "era2_21mb.json"
+    store = folder / "vectors.db"
+    run("--store", store, "import", master)
+    for extra in ((), ("--export", folder / "export")):
+        figures = [run("--store", store, "vectors", *extra)[:2] for _ in range(REPEAT)]
+        seconds = statistics.median(figure[0] for figure in figures)
+        print(f"vectors of 7,308 configurations {' '.join(map(str, extra[:1]))}: {seconds:.2f} s, {figures[0][1]:.0f} MB")
+
+
+def real_library(folder: Path) -> None:
+    if not os.environ.get("OPWRIGHT_TTNN_PYTHON"):
+        print("ttnn:mock: left out, $OPWRIGHT_TTNN_PYTHON is not set")
+        return
+    store = folder / "mock.db"
+    for trace in sorted((Path(__file__).parents[1] / "fixtures" / "native").glob("*.opwt.zst")):
+        run("--store", store, "import", trace)
+    cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
+    text = run("--store", store, "--format", "json", "run", "--device", "ttnn:mock:n150", "--jobs", 1, "--quiet")[2]
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = used.ru_utime + used.ru_stime - cpu.ru_utime - cpu.ru_stime
+    total = json.loads(text[text.index("{") : text.rindex("}") + 1])["total"]
+    print(f"ttnn:mock:n150, one worker: {total} cases, {seconds:.1f} CPU s, start included: {total / seconds:.1f} a CPU second")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--million", action="store_true", help="also a million cases on the null device (minutes)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        isolated_cases(folder)
+        vectors(folder)
+        real_library(folder)
+        if options.million:
+            suite = folder / "million.yaml"
+            million_suite(suite)
+            seconds, peak, text = run(
+                "--store", folder / "m.db", "run", "--suites", suite, "--limit", 1000000, "--device", "null", "--quiet"
+            )
+            print(f"a million cases on null: {seconds:.0f} s, {rate(text):.0f}/s, parent at most {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
