@@ -43,6 +43,8 @@ constexpr std::array kFlags{
     Flag{"--metric", "NAME",
          "--case: also say what this PCC of the existing suites gives: pcc, pcc-2026-06, pcc-corrcoef, pcc-tt-lib"},
     Flag{"--sample", "N", "judge about N elements of larger outputs (default 4194304)"},
+    Flag{"--golden", "",
+         "compare our references with the golden functions of the real library (device ttnn, with torch)"},
     Flag{"--mutate", "", "plant faults behind the comparer; cases that would not notice are vacuous"},
     Flag{"--warm", "", "device programs: make each call twice, for a cold and a warm time"},
     // Limits

@@ -78,7 +78,7 @@ std::string command_text(const ParsedArgs& args) {
 constexpr std::array kPlanFlags{"--where",     "--suite",   "--suites", "--op",     "--limit",   "--count",
                                 "--randomize", "--vectors", "--shard",  "--budget", "--device",  "--against",
                                 "--seed",      "--data",    "--pcc",    "--sample", "--timeout", "--python"};
-constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--mutate"};
+constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--golden", "--mutate"};
 
 std::string plan_json(const ParsedArgs& args, const RunPlan& plan) {
   JsonObject flags;
@@ -231,6 +231,7 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   setup.own_board = plan_options.own_board;
   setup.against = args.value("--against");
   setup.threads = std::max(1, cores() / plan_options.jobs);
+  setup.golden = args.is_set("--golden");
   setup.mutate = args.is_set("--mutate");
   setup.options = options;
   setup.options.capture = true;

@@ -70,6 +70,7 @@ struct DeviceCall {
   std::span<const std::vector<std::int64_t>> rows = {};
   int repeat = 1;        // 2: once cold, once warm
   bool capture = false;  // asks for DeviceResult::trace
+  bool golden = false;   // the library's own golden function instead of the device, where Capabilities::golden
   bool memory = true;    // asks for DeviceResult::memory, which may cost another call
 };
 

@@ -102,12 +102,14 @@ void Attribution::decide_from_repetitions() {
   if (stage == Stage::kReference && first != Outcome::kFailed)
     return decide(Blame::kReference, fmt::format("{} in the reference, {}", name_of(first), rate()));
   if (first == Outcome::kFailed && facts_.record.second_opinion == Outcome::kFailed)
-    return decide(Blame::kReference,
-                  fmt::format("the simulated device fails against it too, with the same data; {}", rate()));
+    return decide(Blame::kReference, fmt::format("another implementation (the library's golden function, or the "
+                                                 "simulated device) fails against it too, with "
+                                                 "the same data; {}",
+                                                 rate()));
   if (first == Outcome::kHarnessError) return decide(Blame::kHarness, fmt::format("fails again, {}", rate()));
   decide(Blame::kOperator,
          fmt::format("fails again, {}; the canary passes{}", rate(),
-                     facts_.record.second_opinion == Outcome::kPassed ? ", and so does the simulated device" : ""));
+                     facts_.record.second_opinion == Outcome::kPassed ? ", and so does another implementation" : ""));
 }
 
 void Attribution::decide(Blame blame, std::string evidence) {

@@ -51,6 +51,13 @@ bool same_in_other_words(const FieldChange& change) {
                                                             "BlackholeComputeKernelConfig"};
   const auto compute_config = [&](const std::string& name) { return std::ranges::count(kComputeConfigs, name) > 0; };
   const std::string_view field = change.field;
+  const auto mesh_of = [](const std::string& placement) {
+    return placement.substr(std::min(placement.size(), placement.rfind(" of ")));
+  };
+  const auto everywhere = [](const std::string& placement) { return placement.find("Shard") == std::string::npos; };
+  // A copy on every device, said once or once for each dimension of the mesh.
+  if (field.ends_with(".placement") && change.to != "absent")
+    return everywhere(change.from) && everywhere(change.to) && mesh_of(change.from) == mesh_of(change.to);
   if (change.to == "absent")
     return (field.ends_with(".tile") && change.from == "[32,32]") || field.ends_with(".alignment");
   return (change.from == "0" && change.to == "false") || (change.from == "1" && change.to == "true") ||

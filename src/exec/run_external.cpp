@@ -75,10 +75,9 @@ struct Prepared {
   std::vector<Rows> rows;           // of each output
 };
 
-Checked<Prepared> prepare(BoundCall sent, const Checked<PlannedCall>& plan, const Device& device,
-                          const RunOptions& options) {
+Checked<Prepared> prepare(BoundCall sent, const Checked<PlannedCall>& plan, bool with_data, const RunOptions& options) {
   Prepared out{.sent = std::move(sent)};
-  if (device.can().numerics == Numerics::kNone || !options.compute) return out;
+  if (!with_data || !options.compute) return out;
   if (!plan) {
     OPWRIGHT_CHECK_ASSIGN(out.inputs, plain_inputs(out.sent, options.recipe));
     return out;
@@ -148,7 +147,7 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   }
   result.assumed = sent->assumed;
   if (plan) result.outputs = plan->outputs;
-  auto prepared = prepare(*std::move(sent), plan, device, options);
+  auto prepared = prepare(*std::move(sent), plan, device.can().numerics != Numerics::kNone, options);
   if (!prepared) {
     refused(result, prepared.error());
     return result;
@@ -189,6 +188,36 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
     for (const Rows& rows : prepared->rows) result.judged_rows.push_back(rows.picked);
   }
   prove(config, result);
+  return result;
+}
+
+CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& options) {
+  CaseResult result;
+  const auto plan = plan_call(config, device.can().board);
+  if (!plan) {
+    refused(result, plan.error());
+    return result;
+  }
+  auto sent = call_to_send(config);
+  if (!sent) {
+    refused(result, sent.error());
+    return result;
+  }
+  const auto prepared = prepare(*std::move(sent), plan, true, options);
+  if (!prepared) {
+    refused(result, prepared.error());
+    return result;
+  }
+  const auto ran = device.run({.call = prepared->sent, .outputs = plan->outputs, .golden = true}, prepared->inputs);
+  if (!ran) {
+    refused(result, ran.error());
+    if (const DeviceFailure* failure = device.failure()) {
+      result.outcome = failure->outcome;
+      result.reason = failure->message;
+    }
+    return result;
+  }
+  judge_outputs(*plan, prepared->planned, ran->outputs, prepared->rows, options, result);
   return result;
 }
 

@@ -8,4 +8,8 @@ namespace opwright {
 
 CaseResult run_external(const OpConfig& config, Device& device, const RunOptions& options);
 
+// The library's golden function, asked as if it was a device and judged against our reference: a second reference that
+// nobody here wrote. Unsupported where the library, or we, have none.
+CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& options);
+
 }  // namespace opwright

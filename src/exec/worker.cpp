@@ -25,6 +25,7 @@
 #include "exec/case_line.h"
 #include "exec/job.h"
 #include "exec/record_of.h"
+#include "exec/run_external.h"
 #include "exec/selftest_device.h"
 #include "model/record_json.h"
 
@@ -175,18 +176,36 @@ class Worker {
     if (setup_.device == kSelftest) options.tamper = selftest_tamper;
     const CaseResult result = run_case(*config, **device, options);
     fill_record(result, (*device)->can(), record);
-    if (result.outcome == Outcome::kFailed) ask_second_opinion(*config, (*device)->can(), options, record);
+    if (result.outcome == Outcome::kFailed) ask_second_opinion(*config, **device, options, record);
+    if (setup_.golden) ask_golden(*config, **device, options, record);
     if (!setup_.against.empty()) run_against(*config, job, options, result, record);
   }
 
   // Another implementation with the same data and the same reference: where that one fails too, the reference is the
   // odd one out. The simulated device has nobody beside it to ask.
-  void ask_second_opinion(const OpConfig& config, const Capabilities& device, RunOptions options, CaseRecord& record) {
-    if (device.name.starts_with("sim")) return;
+  void ask_second_opinion(const OpConfig& config, Device& device, RunOptions options, CaseRecord& record) {
+    if (device.can().name.starts_with("sim")) return;
     options.mutate = false;
     options.on_stage = nullptr;
-    const auto simulated = open_device("sim", device.board);
+    if (device.can().golden) {
+      record.second_opinion = run_golden(config, device, options).outcome;
+      if (record.second_opinion == Outcome::kPassed || record.second_opinion == Outcome::kFailed) return;
+    }
+    const auto simulated = open_device("sim", device.can().board);
     record.second_opinion = run_case(config, *simulated, options).outcome;
+  }
+
+  void ask_golden(const OpConfig& config, Device& device, RunOptions options, CaseRecord& record) {
+    options.on_stage = nullptr;
+    options.mutate = false;
+    const CaseResult golden = device.can().golden
+                                  ? run_golden(config, device, options)
+                                  : CaseResult{.outcome = Outcome::kUnsupported, .reason = "the device has none"};
+    record.against = name_of(golden.outcome);
+    if (golden.outcome == Outcome::kFailed)
+      record.disagreement = "golden function: " + golden.reason;
+    else if (golden.outcome != Outcome::kPassed)
+      record.notes += fmt::format("{}golden function: {}", record.notes.empty() ? "" : "; ", golden.reason);
   }
 
   void run_against(const OpConfig& config, const Job& job, const RunOptions& options, const CaseResult& first,
@@ -261,6 +280,7 @@ std::string to_json(const WorkerSetup& setup) {
       .add("against", setup.against)
       .add_raw("programs", programs_json(setup.programs))
       .add("threads", std::int64_t{setup.threads})
+      .add_bool("golden", setup.golden)
       .add_bool("mutate", setup.mutate)
       .add("memory", setup.memory)
       .add("sample", setup.options.most_elements)
@@ -287,6 +307,7 @@ Result<WorkerSetup> parse_worker_setup(std::string_view line) {
       setup.programs.push_back({std::string(program.string_field("name").value_or("")), texts_of(program.find("argv")),
                                 texts_of(program.find("environment")), nullptr});
   setup.threads = static_cast<int>(int_of(node, "threads", 1));
+  setup.golden = flag_of(node, "golden");
   setup.mutate = flag_of(node, "mutate");
   setup.memory = int_of(node, "memory", 0);
   setup.options.most_elements = int_of(node, "sample", setup.options.most_elements);

@@ -140,7 +140,7 @@ Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const S
   OPWRIGHT_TRY_ASSIGN(const std::string call_text, encode_call(call.call.op, call.call.args, /*slots=*/true));
   return JsonObject()
       .add("id", id)
-      .add("do", "run")
+      .add("do", call.golden ? "golden" : "run")
       .add_raw("call", call_text)
       .add("data", data == nullptr ? "" : data->path())
       .add_raw("inputs", data == nullptr ? "[]" : places_json(data->inputs(), {}))
