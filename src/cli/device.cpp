@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 #include "cli/device_conform.h"
-#include "cli/device_cover.h"
 #include "cli/device_program.h"
 #include "cli/output.h"
 
@@ -16,30 +15,22 @@ namespace {
 
 constexpr std::array kFlags{
     Flag{"--oracle", "FILE", "conform: recorded ground truth; more files may follow as arguments", true},
-    Flag{"--device", "DEVICE", "conform, cover: the device (default sim; conform uses the board of each record)"},
+    Flag{"--device", "DEVICE", "conform: the device (default sim, on the board of each record)"},
     kPythonFlag,
     Flag{"--op", "OP", "conform: only cases of this operation", true},
-    Flag{"--list", "N", "conform, cover: how many disagreements or reasons to show (default 10)"},
-    kWhereFlag,
-    Flag{"--no-run", "", "cover: check and infer only, compute nothing"},
-    Flag{"--markdown", "", "cover: the table as it stands in the documentation"},
-    kWaitFlag,
+    Flag{"--list", "N", "conform: how many disagreements to show (default 10)"},
 };
 
 constexpr char kDetails[] =
     "  opwright device list\n"
     "  opwright device conform --oracle calls.jsonl numbers.json\n"
-    "  opwright device cover --where 'model~llama'\n"
     "  opwright device conform --device ttnn:mock:n150 --oracle calls.jsonl\n\n"
     "list     what devices there are and what they can do\n"
     "conform  agreement of a device with recorded ground truth: which calls are accepted, what they return, how "
     "accurate\n"
     "         the numbers are; each case runs on the board that its record names (docs/formats/oracle.md says how to "
     "make\n"
-    "         such a file with the real library)\n"
-    "cover    runs every configuration of the store on the board it was traced on and says which ones get a verdict, "
-    "and\n"
-    "         why the others do not";
+    "         such a file with the real library)";
 
 // Not rows of the table: what they are shows only when they are started.
 constexpr char kPrograms[] =
@@ -77,16 +68,14 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string& what = args.positionals[0];
   if (what == "list") return list_devices(env);
   if (what == "conform") return run_conform(args, env);
-  if (what == "cover") return run_cover(args, env);
-  return fail(ErrorCode::kUsage, fmt::format("device has no '{}'; list, conform or cover", what));
+  return fail(ErrorCode::kUsage, fmt::format("device has no '{}'; list or conform", what));
 }
 
 }  // namespace
 
-const Command kDevice{
-    "device", "List devices, compare one with recorded ground truth, or run what a store holds on one.",
-    kDetails, "list|conform|cover [FILE…]",
-    1,        -1,
-    kFlags,   run};
+const Command kDevice{"device", "List devices, or compare one with recorded ground truth.",
+                      kDetails, "list|conform [FILE…]",
+                      1,        -1,
+                      kFlags,   run};
 
 }  // namespace opwright::cli

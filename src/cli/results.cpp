@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/results_views.h"
 #include "report/analysis_view.h"
+#include "report/coverage.h"
 #include "report/result_filter.h"
 #include "report/run_diff_view.h"
 
@@ -22,6 +23,7 @@ constexpr std::array kFlags{
     Flag{"--worst", "N", "the N worst cases by PCC, ULP, error bound and time, with their repeat lines"},
     Flag{"--clusters", "", "every kind of failure, not only the most frequent ones"},
     Flag{"--list", "", "one line a result"},
+    Flag{"--coverage", "", "a Markdown table: which operations got a verdict, and why the others did not"},
     Flag{"--runs", "", "the runs of the store"},
     Flag{"--diff", "", "what changed from run A to run B; exit code 1 where something fails that did not"},
     Flag{"--export", "FORMAT:PATH", "sweep:FOLDER, csv:FILE, junit:FILE or jsonl:FILE; may be given again", true},
@@ -150,6 +152,15 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const report::ResultStream results = report::filtered(stream_of(reader, record.uid), std::move(filter));
   if (const auto targets = args.all("--export"); !targets.empty()) return export_results(targets, record, results, env);
   if (args.is_set("--list")) return list_results(results, env);
+  if (args.is_set("--coverage")) {
+    report::Coverage coverage;
+    OPWRIGHT_TRY(results([&](CaseRecord&& found) -> Status {
+      coverage.add(found);
+      return {};
+    }));
+    env.out << coverage.markdown();
+    return kExitOk;
+  }
   return analyse(args, record, results, is_filtered, env);
 }
 

@@ -78,7 +78,7 @@ std::string command_text(const ParsedArgs& args) {
 constexpr std::array kPlanFlags{"--where",     "--suite",   "--suites", "--op",     "--limit",   "--count",
                                 "--randomize", "--vectors", "--shard",  "--budget", "--device",  "--against",
                                 "--seed",      "--data",    "--pcc",    "--sample", "--timeout", "--python"};
-constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--golden", "--mutate"};
+constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--check", "--golden", "--mutate"};
 
 std::string plan_json(const ParsedArgs& args, const RunPlan& plan) {
   JsonObject flags;
@@ -235,6 +235,7 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   setup.mutate = args.is_set("--mutate");
   setup.options = options;
   setup.options.capture = true;
+  setup.options.compute = !args.is_set("--check");
   setup.options.repeat = args.is_set("--warm") ? 2 : 1;
   OPWRIGHT_TRY_ASSIGN(const std::int64_t memory, bytes_of(args, "--memory", machine_bytes() / 10 * 8));
   if (!is_device_program(setup.device) && !is_device_program(setup.against)) setup.memory = memory;

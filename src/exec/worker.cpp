@@ -285,7 +285,8 @@ std::string to_json(const WorkerSetup& setup) {
       .add("memory", setup.memory)
       .add("sample", setup.options.most_elements)
       .add("repeat", std::int64_t{setup.options.repeat})
-      .add_bool("capture", setup.options.capture);
+      .add_bool("capture", setup.options.capture)
+      .add_bool("check", !setup.options.compute);
   if (setup.options.pcc) object.add_raw("pcc", json::float_text(*setup.options.pcc));
   return object.text();
 }
@@ -313,6 +314,7 @@ Result<WorkerSetup> parse_worker_setup(std::string_view line) {
   setup.options.most_elements = int_of(node, "sample", setup.options.most_elements);
   setup.options.repeat = static_cast<int>(int_of(node, "repeat", 1));
   setup.options.capture = flag_of(node, "capture");
+  setup.options.compute = !flag_of(node, "check");
   if (const json::Node* pcc = node.find("pcc"); pcc != nullptr && pcc->is(json::Kind::kNumber))
     setup.options.pcc = std::strtod(std::string(pcc->text).c_str(), nullptr);
   return setup;
