@@ -112,7 +112,7 @@ TEST(Analysis, EveryOutcomeHasAStanding) {
     EXPECT_EQ(is_failure(outcome), standing == Standing::kFailed || standing == Standing::kNoAnswer)
         << name_of(outcome);
   }
-  EXPECT_EQ(failures, 11);
+  EXPECT_EQ(failures, 10);
 }
 
 TEST(Analysis, CallsAreTheWeight) {

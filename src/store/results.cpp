@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "base/near_names.h"
 #include "store/schema.h"
@@ -182,6 +184,19 @@ Error no_run(const std::string& path, std::string_view uid) {
 // ---- writing
 
 Result<ResultsWriter> ResultsWriter::open(const std::string& path, int wait_ms) {
+  // Turning a new store into one with a log does not wait for another process that does the same: SQLite says at once
+  // that it is locked.
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(wait_ms);
+  while (true) {
+    auto writer = open_once(path, wait_ms);
+    if (writer || writer.error().code != ErrorCode::kLocked || std::chrono::steady_clock::now() >= deadline)
+      return writer;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+Result<ResultsWriter> ResultsWriter::open_once(const std::string& path, int wait_ms) {
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kWrite, wait_ms));
   const std::uint64_t file = file_number(path);
   OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));

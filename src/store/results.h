@@ -29,6 +29,7 @@ class ResultsWriter {
 
  private:
   explicit ResultsWriter(Database database) : database_(std::move(database)) {}
+  static Result<ResultsWriter> open_once(const std::string& path, int wait_ms);
   Status prepare();
   Status insert(const RunRecord& run);
   Result<std::int64_t> id_of(std::string_view uid);
