@@ -14,7 +14,7 @@ namespace {
 
 // Parameters that are flags: C++ traces write them as 0 and 1, Python's bindings take only a bool.
 constexpr std::string_view kFlags =
-    " accurate_mode ceil_mode count_include_pad deallocate_activation fast_and_approximate_mode inplace "
+    " accurate_mode ceil_mode correction count_include_pad deallocate_activation fast_and_approximate_mode inplace "
     "is_causal is_causal_mask is_decode_mode is_l1_aligned keep_l1_aligned keepdim largest legacy_tests "
     "numeric_stable overlap_qk_coregrid pad_output return_indices return_output_dim return_weights_and_bias "
     "reverse_order share_cache skip_negative_entries skip_padding_fill sorted transpose_a transpose_b "
