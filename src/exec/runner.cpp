@@ -210,9 +210,9 @@ class Runner {
     slot.worker->resident = now.resident;
     const Stage stage = slot.stage;
     OPWRIGHT_TRY(case_ended(slot, *std::move(record), stage));
-    // A worker that keeps much memory has served its time.
-    if (slot.worker && options_.worker_bytes > 0 && slot.worker->resident * 4 > options_.worker_bytes * 3 &&
-        slot.worker->cases > 1 && !slot.running) {
+    // Freed memory stays with a worker. One that keeps more than its share has served its time.
+    const auto share = options_.worker_bytes / static_cast<std::int64_t>(slots_.size());
+    if (slot.worker && options_.worker_bytes > 0 && slot.worker->resident > share && !slot.running) {
       slot.worker.reset();
       ++summary_.recycled;
     }
