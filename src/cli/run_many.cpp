@@ -273,7 +273,7 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
     run.command = command_text(given);
     run.git_commit = git_commit();
     run.version = OPWRIGHT_VERSION;
-    run.suite = args.value("--vectors", args.value("--suite", "model_traced"));
+    run.suite = args.value("--vectors", args.value("--suites", args.value("--suite", "model_traced")));
     run.plan = plan_json(args, plan);
     run.facts = JsonObject()
                     .add("cores", std::int64_t{cores()})

@@ -7,8 +7,8 @@
 namespace opwright {
 namespace {
 
-// A case that fails half of the time fails this many times in a row with a chance below 1 %.
-constexpr int kRepetitions = 7;
+// A case that fails half of the time fails this many times in a row with a chance of 0.2 %.
+constexpr int kRepetitions = 9;
 
 // Slow cases are repeated less often: a hang costs its whole time-out each time.
 constexpr double kQuickSeconds = 0.5;
@@ -40,12 +40,15 @@ int Attribution::wanted_repetitions() const {
   return seconds <= kSlowSeconds ? 3 : 1;
 }
 
+int Attribution::wanted_leaks() const { return (wanted_repetitions() + 1) / 2 - (wanted_repetitions() > 3 ? 1 : 0); }
+
 std::optional<Attribution::Step> Attribution::next() const {
   if (decided_) return std::nullopt;
   if (!canary_good_) return Step::kCanary;
   if (alone_ == 0) return Step::kAlone;
   // It passed alone: whether its predecessor makes it fail is the cheaper question.
-  if (alone_failed_ == 0 && facts_.has_predecessor && after_ < 2) return Step::kAfterPredecessor;
+  if (alone_failed_ == 0 && facts_.has_predecessor && after_failed_ == after_ && after_ < wanted_leaks())
+    return Step::kAfterPredecessor;
   return Step::kAlone;
 }
 
@@ -69,11 +72,9 @@ void Attribution::report(const Ended& ended) {
       if (seems_failed(ended.outcome)) ++after_failed_;
       break;
   }
-  if (alone_ < wanted_repetitions()) {
-    // Twice failed after its predecessor and never alone needs no more repetitions.
-    if (after_failed_ < 2 || alone_ < 2) return;
-  }
-  decide_from_repetitions();
+  // Always after its predecessor and never alone: chance does not do that eight times.
+  const bool leaks = alone_failed_ == 0 && after_failed_ >= wanted_leaks() && alone_ >= wanted_leaks();
+  if (leaks || alone_ >= wanted_repetitions()) decide_from_repetitions();
 }
 
 std::string Attribution::rate() const {
@@ -83,7 +84,7 @@ std::string Attribution::rate() const {
 void Attribution::decide_from_repetitions() {
   const Outcome first = facts_.record.outcome;
   if (alone_failed_ == 0) {
-    if (after_failed_ > 0)
+    if (after_failed_ >= wanted_leaks())
       return decide(Blame::kStateLeak,
                     fmt::format("fails after the case before it ({} of {}), {}", after_failed_, after_, rate()));
     if (first == Outcome::kHostMemory && facts_.resident_limit > 0 &&

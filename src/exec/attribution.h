@@ -54,6 +54,7 @@ class Attribution {
   void decide_from_repetitions();
   std::string rate() const;  // "4 of 4 times"
   int wanted_repetitions() const;
+  int wanted_leaks() const;  // repetitions of each kind that show a state leak
 
   FailureFacts facts_;
   bool canary_good_ = false;
