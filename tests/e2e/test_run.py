@@ -68,7 +68,7 @@ def test_every_misdeed_costs_one_case_and_is_named(opwright, tmp_path: Path) -> 
     cases = [pair for n, width in enumerate(widths) for pair in ((width, 32 * (n + 1)), (1, 32 * (n + 100)))]
     store = tmp_path / "s.db"
     done = opwright(
-        "--store", store, "run", "--device", "selftest", "--suites", suite_file(tmp_path, cases), "--timeout", 2,
+        "--store", store, "run", "--device", "selftest", "--suites", suite_file(tmp_path, cases), "--timeout", 6,
         "--jobs", 2, "--quiet",
     )
     assert done.returncode == 1, done.stderr
