@@ -202,7 +202,7 @@ def test_known_operators(opwright) -> None:
 def test_our_models_run_and_pass(opwright) -> None:
     """Every configuration of the example models that our list of test subjects keeps gets a verdict, and none fails."""
     answer(opwright("import", *sorted((support.FIXTURES / "native").glob("*.zst")), "--format", "json"))
-    report = json.loads(opwright("--format", "json", "run", "--quiet").stdout)
+    report = json.loads(opwright("--format", "json", "run", "--quiet", "--timeout", 200).stdout)
     assert report["failed"] == 0 and report["total"] > 150, report
     assert report["passed"] >= 0.9 * report["total"], report["outcomes"]
 

@@ -32,7 +32,7 @@ T poison() {
 template <class T, class From>
 void store_values(std::byte* at, const std::vector<From>& values) {
   if constexpr (std::is_same_v<T, From>) {
-    std::memcpy(at, values.data(), values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(at, values.data(), values.size() * sizeof(T));  // of none, data() may be null
   } else {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const T one = static_cast<T>(values[i]);
