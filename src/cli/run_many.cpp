@@ -30,7 +30,6 @@ namespace opwright::cli {
 namespace {
 
 constexpr int kExitInterrupted = 130;
-constexpr std::int64_t kIdleWorker = std::int64_t{64} << 20;
 
 int cores() { return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))); }
 
@@ -78,7 +77,7 @@ std::string command_text(const ParsedArgs& args) {
 constexpr std::array kPlanFlags{"--where",     "--suite",   "--suites", "--op",     "--limit",   "--count",
                                 "--randomize", "--vectors", "--shard",  "--budget", "--device",  "--against",
                                 "--seed",      "--data",    "--pcc",    "--sample", "--timeout", "--python"};
-constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--check", "--golden", "--mutate"};
+constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--check", "--golden", "--mutate", "--warm"};
 
 std::string plan_json(const ParsedArgs& args, const RunPlan& plan) {
   JsonObject flags;
@@ -134,14 +133,6 @@ std::string canary_line(const PlanOptions& options) {
   if (options.own_board) job.board = "n150";
   return to_json(job);
 }
-
-struct Session {
-  ParsedArgs args;
-  RunRecord run;
-  RunPlan plan;
-  PlanOptions options;
-  std::set<std::int64_t> done;
-};
 
 // xfail suites turn their answers round: a failure is what was expected.
 void expect_failure(CaseRecord& record) {
@@ -226,6 +217,8 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
     return fail(ErrorCode::kBadInput,
                 fmt::format("run {} had other cases than the store gives now; start a new run", run.uid));
 
+  if (args.is_set("--golden") && !args.value("--against").empty())
+    return fail(ErrorCode::kUsage, "--golden and --against: one second opinion at a time");
   WorkerSetup setup;
   setup.device = plan_options.device;
   setup.own_board = plan_options.own_board;
@@ -275,15 +268,9 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
     run.version = OPWRIGHT_VERSION;
     run.suite = args.value("--vectors", args.value("--suites", args.value("--suite", "model_traced")));
     run.plan = plan_json(args, plan);
-    run.facts = JsonObject()
-                    .add("cores", std::int64_t{cores()})
-                    .add("memory", memory)
-                    .add("jobs", std::int64_t{runner.jobs})
-                    .text();
     run.status = "running";
     run.seed = options.recipe.seed;
     run.planned = static_cast<std::int64_t>(plan.chosen.size());
-    OPWRIGHT_TRY(results.begin(run));
   }
 
   std::vector<std::uint32_t> waiting;
@@ -298,7 +285,25 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
               .seconds = seconds,
               .slots = runner.jobs});
   RunnerWorld world;
-  world.next = [&](std::int64_t) -> Result<std::optional<std::string>> {
+  bool begun = resume;
+  // A run is one when a device answers: what it is and runs on belongs to the record.
+  world.hello = [&](const json::Node& hello) -> Status {
+    if (begun) return {};
+    begun = true;
+    run.numerics = hello.string_field("numerics").value_or("");
+    JsonObject versions;
+    if (const json::Node* given_versions = hello.find("versions"))
+      for (std::uint32_t i = 0; i < given_versions->count; ++i)
+        versions.add(given_versions->fields[i].key, given_versions->fields[i].value.text);
+    run.facts = JsonObject()
+                    .add("cores", std::int64_t{cores()})
+                    .add("memory", memory)
+                    .add("jobs", std::int64_t{runner.jobs})
+                    .add_raw("versions", versions.text())
+                    .text();
+    return results.begin(run);
+  };
+  world.next = [&]() -> Result<std::optional<std::string>> {
     const auto index = queue.next();
     if (!index) return std::optional<std::string>();
     OPWRIGHT_TRY_ASSIGN(std::string line, plan.spool.read(*index));
@@ -325,8 +330,12 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   const auto ran = run_cases(runner, world);
   view.finish(ran && ran->interrupted ? "interrupted" : "");
   const bool complete = ran && !ran->interrupted && ran->stopped.empty();
-  OPWRIGHT_TRY(results.end(run.uid, complete ? "complete" : "interrupted", utc_now()));
+  if (begun) OPWRIGHT_TRY(results.end(run.uid, complete ? "complete" : "interrupted", utc_now()));
   if (!ran) return fail(ran.error());
+  if (ran->died + ran->hung + ran->repetitions > 0)
+    env.err << fmt::format("opwright: {} started: {} died, {} hung, {} recycled; {} to find who is to blame\n",
+                           plural(ran->workers, "worker"), ran->died, ran->hung, ran->recycled,
+                           plural(ran->repetitions, "repetition"));
   if (!ran->stopped.empty()) env.err << fmt::format("opwright: stopped: {}\n", ran->stopped);
 
   OPWRIGHT_TRY_ASSIGN(auto reader, store::ResultsReader::open(env.store, wait));
@@ -337,7 +346,11 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
     return {};
   }));
   const report::Analysis analysis = analyser.finish();
-  print_object(report::analysis_json(analysis), {},
+  print_object(report::analysis_json(analysis),
+               {{"run", run.uid},
+                {"total", std::to_string(analysis.total)},
+                {"passed", std::to_string(analysis.passed)},
+                {"failed", std::to_string(analysis.failed)}},
                report::analysis_text(analysis, {.width = static_cast<std::size_t>(env.width)}), env);
   const bool something = analysis.passed > 0 || analysis.undecided > 0;
   const int code = analysis.failed == 0 && analysis.disagreed == 0 && something ? kExitOk : kExitDifference;

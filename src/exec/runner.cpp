@@ -59,9 +59,6 @@ class Runner {
   }
 
   Result<RunnerSummary> run() {
-    if (options_.attribute || !options_.canary.empty()) {
-      OPWRIGHT_TRY_ASSIGN(canary_, parse_job(options_.canary));
-    }
     for (;;) {
       if (options_.interrupts != nullptr && options_.interrupts->load() > 0) summary_.interrupted = true;
       if (options_.interrupts != nullptr && options_.interrupts->load() > 1) return summary_;
@@ -78,18 +75,11 @@ class Runner {
 
   bool handing_out() const { return !summary_.interrupted && summary_.stopped.empty() && !dry_; }
 
-  std::int64_t running_bytes() const {
-    std::int64_t sum = 0;
-    for (const Slot& slot : slots_)
-      if (!slot.tasks.empty()) sum += slot.tasks.front().job.bytes;
-    return sum;
-  }
-
   Status fill_slots() {
     bool none_now = false;
     for (Slot& slot : slots_) {
       if (!slot.busy() && handing_out() && !none_now) {
-        OPWRIGHT_TRY_ASSIGN(auto line, world_.next(running_bytes()));
+        OPWRIGHT_TRY_ASSIGN(auto line, world_.next());
         if (line) {
           OPWRIGHT_TRY_ASSIGN(Job job, parse_job(*line));
           slot.tasks.push_back({std::move(*line), std::move(job)});
@@ -179,10 +169,8 @@ class Runner {
       if (slot.ready) return garbage(slot, line);
       starts_in_a_row_ = 0;
       slot.ready = true;
-      if (summary_.device_facts.empty()) {
-        summary_.device_facts = line;
-        (void)hello;
-      }
+      if (!greeted_) OPWRIGHT_TRY(world_.hello(*hello));
+      greeted_ = true;
       if (slot.running) return send_task(slot);
       return {};
     }
@@ -380,10 +368,10 @@ class Runner {
   const RunnerOptions& options_;
   const RunnerWorld& world_;
   std::vector<Slot> slots_;
-  std::optional<Job> canary_;
   json::Document document_;
   RunnerSummary summary_;
   bool dry_ = false;
+  bool greeted_ = false;
   int starts_in_a_row_ = 0;
   int machine_in_a_row_ = 0;
 };

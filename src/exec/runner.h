@@ -31,8 +31,10 @@ struct RunnerOptions {
 
 // What the runner needs from and tells to those around it.
 struct RunnerWorld {
-  // The next job line; nothing when there is none, or none that may start beside `running_bytes`.
-  std::function<Result<std::optional<std::string>>(std::int64_t running_bytes)> next;
+  // The next job line; nothing when there is none, or none that may start beside those that run.
+  std::function<Result<std::optional<std::string>>()> next;
+  // The first worker's hello, before any result: what device it has.
+  std::function<Status(const json::Node& hello)> hello = [](const json::Node&) { return Status(); };
   // Called at once with every result, and once more when its blame is known.
   std::function<Status(const CaseRecord&)> keep;
   std::function<void(int slot, const Job&)> started = [](int, const Job&) {};
@@ -48,7 +50,6 @@ struct RunnerSummary {
   std::int64_t repetitions = 0;  // beside, to find who is to blame
   std::int64_t workers = 0;      // started
   std::int64_t died = 0, hung = 0, recycled = 0;
-  std::string device_facts;  // JSON of the first worker's hello
   bool interrupted = false;
   std::string stopped;  // why the run was given up before its end; "" it was not
 };

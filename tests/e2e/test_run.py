@@ -217,6 +217,8 @@ def test_a_run_without_numbers_is_no_pass(opwright, tmp_path: Path) -> None:
     )
     report = json.loads(done.stdout)
     assert report["outcomes"] == {"accepted": 1} and report["passed"] == 0 and done.returncode == 0
+    results(opwright, store)
+    assert '"numerics": "none"' in store.with_suffix(".jsonl").read_text().splitlines()[0]
 
 
 def test_two_devices_are_compared(opwright, tmp_path: Path) -> None:
