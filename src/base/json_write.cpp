@@ -5,14 +5,22 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 namespace opwright::json {
 namespace {
 
+// Needs no escape in either style. All bytes are looked at: without an early end the compiler looks at many at once.
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= 0x20 && c != '"' && c != '\\' && static_cast<unsigned char>(c) < 0x7f; });
+  unsigned special = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    special |= static_cast<unsigned>(byte < 0x20) | static_cast<unsigned>(byte >= 0x7f) |
+               static_cast<unsigned>(byte == '"') | static_cast<unsigned>(byte == '\\');
+  }
+  return special == 0;
 }
 
 // Reads one code point of (valid) UTF-8 at `i` and moves behind it; bytes that are no UTF-8 come back as they are.
@@ -78,12 +86,17 @@ void append_repr_string(std::string& out, std::string_view text) {
 
 }  // namespace
 
-void append_quoted(std::string& out, std::string_view text) {
+void append_quoted(std::string& out, std::string_view text, bool ascii) {
   out += '"';
   if (is_plain(text)) {
     out += text;
   } else {
     for (std::size_t i = 0; i < text.size();) {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      if (!ascii && byte >= 0x7f) {
+        out += text[i++];
+        continue;
+      }
       const std::uint32_t code = next_code_point(text, i);
       switch (code) {
         case '"':
@@ -154,6 +167,21 @@ std::string float_text(double value) {
   return text;
 }
 
+std::string figure_text(double value) {
+  if (std::isfinite(value)) return float_text(value);
+  return std::isnan(value) ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"";
+}
+
+std::optional<double> figure_of(const Node& node) {
+  if (!node.is(Kind::kNumber) && !node.is(Kind::kString)) return std::nullopt;
+  const std::string_view text = node.text;
+  if (text == "inf" || text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-inf" || text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  if (text == "nan" || text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (!node.is(Kind::kNumber)) return std::nullopt;
+  return std::strtod(std::string(text).c_str(), nullptr);  // a number too large is infinite, as Python reads it
+}
+
 void append_number(std::string& out, std::string_view token) {
   if (token.find_first_of("eE.") == std::string_view::npos) {
     out += token == "-0" ? "0" : token;  // whole numbers, and the names Infinity and NaN
@@ -177,6 +205,7 @@ std::vector<const Field*> sorted_fields(const Node& object) {
 }
 
 void append_python(std::string& out, const Node& node, Style style, int level) {
+  const std::string_view comma = style.indent < 0 && style.blanks ? ", " : ",";
   switch (node.kind) {
     case Kind::kNull:
     case Kind::kBool:
@@ -186,7 +215,7 @@ void append_python(std::string& out, const Node& node, Style style, int level) {
       append_number(out, node.text);
       return;
     case Kind::kString:
-      append_quoted(out, node.text);
+      append_quoted(out, node.text, style.ascii);
       return;
     case Kind::kArray: {
       if (node.count == 0) {
@@ -195,7 +224,7 @@ void append_python(std::string& out, const Node& node, Style style, int level) {
       }
       out += '[';
       for (std::uint32_t i = 0; i < node.count; ++i) {
-        if (i > 0) out += style.indent < 0 ? ", " : ",";
+        if (i > 0) out += comma;
         if (style.indent >= 0) newline(out, style.indent, level + 1);
         append_python(out, node.items[i], style, level + 1);
       }
@@ -211,11 +240,11 @@ void append_python(std::string& out, const Node& node, Style style, int level) {
       out += '{';
       bool first = true;
       const auto write = [&](const Field& field) {
-        if (!first) out += style.indent < 0 ? ", " : ",";
+        if (!first) out += comma;
         first = false;
         if (style.indent >= 0) newline(out, style.indent, level + 1);
-        append_quoted(out, field.key);
-        out += ": ";
+        append_quoted(out, field.key, style.ascii);
+        out += style.blanks ? ": " : ":";
         append_python(out, field.value, style, level + 1);
       };
       if (style.sort_keys) {

@@ -123,6 +123,30 @@ TEST(JsonWrite, Indented) {
   EXPECT_EQ(inner, "[\n        1\n      ]");  // as a part of a text that is three levels deep
 }
 
+// json.dumps(…, sort_keys=True, separators=(",", ":"), ensure_ascii=False) of Python 3.11
+TEST(JsonWrite, WithoutBlanksAndEscapes) {
+  EXPECT_EQ(python(R"({"b": [1, {"é": "\u0001\u007f\ud83d\ude80\"\\\n"}], "a": {}})",
+                   {.sort_keys = true, .ascii = false, .blanks = false}),
+            "{\"a\":{},\"b\":[1,{\"é\":\"\\u0001\x7f🚀\\\"\\\\\\n\"}]}");
+  EXPECT_EQ(python(R"(["é", {"k": 1}])", {.ascii = false}), R"(["é", {"k": 1}])");
+  EXPECT_EQ(python(R"(["é", {"k": 1}])", {.blanks = false}), R"(["\u00e9",{"k":1}])");
+  EXPECT_EQ(python(R"([{"k": 1}, 2])", {.indent = 1, .blanks = false}), "[\n {\n  \"k\":1\n },\n 2\n]");
+}
+
+TEST(JsonWrite, FiguresThatAreNotFiniteAreStrings) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Document document;
+  const auto again = [&](const std::string& text) { return figure_of(**document.parse(text)); };
+  for (const double value : {0.1, -0.0, 1e308, kInfinity, -kInfinity}) EXPECT_EQ(again(figure_text(value)), value);
+  EXPECT_EQ(figure_text(kInfinity), "\"inf\"");
+  EXPECT_EQ(figure_text(-kInfinity), "\"-inf\"");
+  EXPECT_EQ(figure_text(std::nan("")), "\"nan\"");
+  EXPECT_TRUE(std::isnan(*again("\"nan\"")));
+  EXPECT_TRUE(std::isnan(*again("NaN")));
+  EXPECT_EQ(again("-Infinity"), -kInfinity);
+  for (const char* other : {"null", "true", "\"12\"", "\"\"", "[1]", "{}"}) EXPECT_FALSE(again(other)) << other;
+}
+
 TEST(JsonWrite, OfDuplicateKeysTheLastIsWrittenWhenSorted) {
   EXPECT_EQ(python(R"({"b": 1, "a": 2, "b": 3, "a": 4, "b": 5})", {.sort_keys = true}), R"({"a": 4, "b": 5})");
 }

@@ -5,7 +5,6 @@
 #include "cli/results_views.h"
 #include "model/record_json.h"
 #include "report/analysis_view.h"
-#include "report/standing.h"
 
 namespace opwright::cli {
 namespace {
@@ -16,8 +15,7 @@ Cell number_cell(std::int64_t value, const CommandEnv& env) {
 
 Cell real_cell(bool there, double value, std::string shown, const CommandEnv& env) {
   if (!there) return {"", "null"};
-  const std::string exact = json::float_text(value);
-  return {env.format == OutputFormat::kTable ? std::move(shown) : exact, exact};
+  return {env.format == OutputFormat::kTable ? std::move(shown) : json::float_text(value), json::figure_text(value)};
 }
 
 // A message of a process that died may hold anything: nothing of it reaches the terminal as a command.
@@ -63,7 +61,7 @@ Result<int> list_runs(store::ResultsReader& reader, CommandEnv& env) {
     for (const auto& [outcome, count] : outcomes) {
       total += count;
       passed += outcome == Outcome::kPassed ? count : 0;
-      failed += report::standing_of(outcome) == report::Standing::kFailed ? count : 0;
+      failed += standing_of(outcome) == Standing::kFailed ? count : 0;
     }
     table.rows.push_back({run.uid, run.started, run.ended, run.status, run.device, run.suite,
                           number_cell(run.planned, env), number_cell(total, env), number_cell(passed, env),
@@ -77,7 +75,7 @@ Result<int> list_results(const report::ResultStream& results, CommandEnv& env) {
   bool first = true, failed = false;
   if (env.format == OutputFormat::kCsv) env.out << "index,outcome,op,suite,pcc,ulp,seconds,calls,reason,case\n";
   OPWRIGHT_TRY(results([&](CaseRecord&& record) -> Status {
-    failed = failed || report::standing_of(record.outcome) == report::Standing::kFailed;
+    failed = failed || standing_of(record.outcome) == Standing::kFailed;
     switch (env.format) {
       case OutputFormat::kTable: {
         std::string line = fmt::format("{:<13} {:>10} {:>9}  {}", name_of(record.outcome),

@@ -22,14 +22,7 @@ std::string index_text(std::int64_t flat, const Shape& shape) {
 // Members of one JSON object, in the order of writing.
 class Object {
  public:
-  void number(std::string_view key, double value) {
-    name(key);
-    if (std::isfinite(value)) {
-      json::append_float(text_, value);
-    } else {
-      text_ += "null";
-    }
-  }
+  void number(std::string_view key, double value) { raw(key, json::figure_text(value)); }
   void count(std::string_view key, std::int64_t value) { raw(key, fmt::format("{}", value)); }
   void string(std::string_view key, std::string_view value) {
     name(key);

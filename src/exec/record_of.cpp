@@ -33,6 +33,7 @@ Job job_of(const vectors::TestVector& vector, std::int64_t index, std::string_vi
   record.index = index;
   record.vector = vector.id;
   record.key = vector.key;
+  record.config_hash = vector.config_hash;
   record.op = vector.config.op;
   record.suite = vector.suite;
   record.line = case_line(vector.config);

@@ -13,9 +13,10 @@ namespace opwright {
 
 struct CaseRecord {
   // What was to be run.
-  std::int64_t index = 0;  // place in the plan of its run: a run has each index once
-  std::string vector;      // id of the test vector: stable between runs
-  std::string key;         // of the configuration, hex; "" for a case line that is in no store
+  std::int64_t index = 0;   // place in the plan of its run: a run has each index once
+  std::string vector;       // id of the test vector: stable between runs
+  std::string key;          // of the configuration, hex; "" for a case line that is in no store
+  std::string config_hash;  // what the existing tooling knows it by, as the vector had it; "" none
   std::string op, suite;
   std::string line;           // the case line
   std::string repeat;         // the command that runs it alone

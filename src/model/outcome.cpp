@@ -8,29 +8,30 @@ namespace {
 struct OutcomeName {
   Outcome outcome;
   std::string_view name;
+  Standing standing;
   std::string_view sweep;
 };
-// The existing framework knows no other word for what was never computed than NOT_RUN, and calls every refusal and
-// wrong number an assertion.
+// One list of all that is said of an outcome. The existing framework knows no other word for what was never computed
+// than NOT_RUN, and calls every refusal and wrong number an assertion.
 constexpr std::array kOutcomes{
-    OutcomeName{Outcome::kNotRun, "not_run", "NOT_RUN"},
-    OutcomeName{Outcome::kPassed, "passed", "PASS"},
-    OutcomeName{Outcome::kMistrusted, "mistrusted", "FAIL_ASSERT_EXCEPTION"},
-    OutcomeName{Outcome::kVacuous, "vacuous", "FAIL_ASSERT_EXCEPTION"},
-    OutcomeName{Outcome::kUnproven, "unproven", "FAIL_ASSERT_EXCEPTION"},
-    OutcomeName{Outcome::kFailed, "failed", "FAIL_ASSERT_EXCEPTION"},
-    OutcomeName{Outcome::kAccepted, "accepted", "NOT_RUN"},
-    OutcomeName{Outcome::kRefused, "refused", "FAIL_ASSERT_EXCEPTION"},
-    OutcomeName{Outcome::kOutOfMemory, "out_of_memory", "FAIL_L1_OUT_OF_MEM"},
-    OutcomeName{Outcome::kUnsupported, "unsupported", "NOT_RUN"},
-    OutcomeName{Outcome::kLost, "lost", "NOT_RUN"},
-    OutcomeName{Outcome::kDeviceError, "device_error", "FAIL_ASSERT_EXCEPTION"},
-    OutcomeName{Outcome::kCrashed, "crashed", "FAIL_CRASH_HANG"},
-    OutcomeName{Outcome::kTimedOut, "timed_out", "FAIL_CRASH_HANG"},
-    OutcomeName{Outcome::kHostMemory, "host_memory", "FAIL_CRASH_HANG"},
-    OutcomeName{Outcome::kHarnessError, "harness_error", "NOT_RUN"},
-    OutcomeName{Outcome::kXfailed, "xfailed", "XFAIL"},
-    OutcomeName{Outcome::kXpassed, "xpassed", "XPASS"},
+    OutcomeName{Outcome::kNotRun, "not_run", Standing::kNoAnswer, "NOT_RUN"},
+    OutcomeName{Outcome::kPassed, "passed", Standing::kPassed, "PASS"},
+    OutcomeName{Outcome::kMistrusted, "mistrusted", Standing::kUndecided, "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kVacuous, "vacuous", Standing::kFailed, "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kUnproven, "unproven", Standing::kUndecided, "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kFailed, "failed", Standing::kFailed, "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kAccepted, "accepted", Standing::kUndecided, "NOT_RUN"},
+    OutcomeName{Outcome::kRefused, "refused", Standing::kFailed, "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kOutOfMemory, "out_of_memory", Standing::kFailed, "FAIL_L1_OUT_OF_MEM"},
+    OutcomeName{Outcome::kUnsupported, "unsupported", Standing::kNoAnswer, "NOT_RUN"},
+    OutcomeName{Outcome::kLost, "lost", Standing::kNoAnswer, "NOT_RUN"},
+    OutcomeName{Outcome::kDeviceError, "device_error", Standing::kFailed, "FAIL_ASSERT_EXCEPTION"},
+    OutcomeName{Outcome::kCrashed, "crashed", Standing::kFailed, "FAIL_CRASH_HANG"},
+    OutcomeName{Outcome::kTimedOut, "timed_out", Standing::kFailed, "FAIL_CRASH_HANG"},
+    OutcomeName{Outcome::kHostMemory, "host_memory", Standing::kFailed, "FAIL_CRASH_HANG"},
+    OutcomeName{Outcome::kHarnessError, "harness_error", Standing::kFailed, "NOT_RUN"},
+    OutcomeName{Outcome::kXfailed, "xfailed", Standing::kUndecided, "XFAIL"},
+    OutcomeName{Outcome::kXpassed, "xpassed", Standing::kFailed, "XPASS"},
 };
 static_assert([] {
   for (std::size_t i = 0; i < kOutcomes.size(); ++i)
@@ -54,6 +55,7 @@ std::span<const Outcome> all_outcomes() {
 }
 
 std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)].name; }
+Standing standing_of(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)].standing; }
 std::string_view sweep_status(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)].sweep; }
 
 std::optional<Outcome> parse_outcome(std::string_view name) {

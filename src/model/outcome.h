@@ -33,32 +33,22 @@ std::span<const Outcome> all_outcomes();
 std::string_view name_of(Outcome outcome);  // "passed", "out_of_memory", …
 std::optional<Outcome> parse_outcome(std::string_view name);
 
-// Whether somebody should look at it. Unsupported, lost and not-run cases are no failures of the operator, but a run
-// that has them says so.
-constexpr bool is_failure(Outcome outcome) {
-  switch (outcome) {  // no default: the compiler asks about every new outcome
-    case Outcome::kPassed:
-    case Outcome::kMistrusted:
-    case Outcome::kUnproven:
-    case Outcome::kAccepted:
-    case Outcome::kXfailed:
-      return false;
-    case Outcome::kNotRun:
-    case Outcome::kVacuous:
-    case Outcome::kFailed:
-    case Outcome::kRefused:
-    case Outcome::kOutOfMemory:
-    case Outcome::kUnsupported:
-    case Outcome::kLost:
-    case Outcome::kDeviceError:
-    case Outcome::kCrashed:
-    case Outcome::kTimedOut:
-    case Outcome::kHostMemory:
-    case Outcome::kHarnessError:
-    case Outcome::kXpassed:
-      return true;
-  }
-  return true;
+// What an outcome means to somebody who reads a summary: four answers, so that no rate mixes "wrong" with "nobody
+// could tell".
+enum class Standing : std::uint8_t {
+  kPassed,     // proven right
+  kUndecided,  // nothing is wrong, and nothing is proven: accepted without numbers, mistrusted,
+               // right as far as the trace says what was called, failed as expected
+  kFailed,     // somebody has to look
+  kNoAnswer,   // never ran, or nobody here can run it
+};
+Standing standing_of(Outcome outcome);
+
+// Whether somebody should look at it: what failed, and what got no answer. The latter is no failure of the operator,
+// but a run that has it says so.
+inline bool is_failure(Outcome outcome) {
+  const Standing standing = standing_of(outcome);
+  return standing == Standing::kFailed || standing == Standing::kNoAnswer;
 }
 
 // Who a failure belongs to, by evidence of repetitions.

@@ -17,6 +17,7 @@ void for_each_field(Record& record, const Field& field) {
   field("index", record.index);
   field("vector", record.vector);
   field("key", record.key);
+  field("config_hash", record.config_hash);
   field("op", record.op);
   field("suite", record.suite);
   field("case", record.line);
@@ -75,11 +76,10 @@ class Writer {
   void operator()(std::string_view name, std::uint64_t number) const { object_.add_raw(name, std::to_string(number)); }
   void operator()(std::string_view name, int number) const { object_.add(name, std::int64_t{number}); }
   void operator()(std::string_view name, double number) const {
-    if (number != 0) object_.add_raw(name, json::float_text(number));
+    if (number != 0) object_.add_raw(name, json::figure_text(number));
   }
   void operator()(std::string_view name, const std::optional<double>& number) const {
-    // JSON has no NaN; a PCC that is none (a side without spread) is written as null and read as NaN.
-    if (number) object_.add_raw(name, std::isfinite(*number) ? json::float_text(*number) : "null");
+    if (number) object_.add_raw(name, json::figure_text(*number));
   }
   void operator()(std::string_view name, Outcome outcome) const { object_.add(name, name_of(outcome)); }
   void operator()(std::string_view name, const std::optional<Outcome>& outcome) const {
@@ -106,15 +106,15 @@ class Reader {
   void operator()(std::string_view name, std::uint64_t& number) const { whole(name, number); }
   void operator()(std::string_view name, int& number) const { whole(name, number); }
   void operator()(std::string_view name, double& number) const {
-    if (const json::Node* field = find(name, json::Kind::kNumber)) number = decimal(*field);
+    if (const auto found = figure(name)) number = *found;
   }
   void operator()(std::string_view name, std::optional<double>& number) const {
+    // null: what earlier versions wrote for every figure that is not finite.
     const json::Node* field = node_.find(name);
-    if (field == nullptr) return;
-    if (field->is(json::Kind::kNull))
+    if (field != nullptr && field->is(json::Kind::kNull))
       number = std::nan("");
-    else if (find(name, json::Kind::kNumber) != nullptr)
-      number = decimal(*field);
+    else if (const auto found = figure(name))
+      number = found;
   }
   void operator()(std::string_view name, Outcome& outcome) const { word(name, parse_outcome, outcome); }
   void operator()(std::string_view name, std::optional<Outcome>& outcome) const {
@@ -152,10 +152,12 @@ class Reader {
     else
       problem_ = fmt::format("\"{}\" of a result is an unknown word: {}", name, field->text);
   }
-  static double decimal(const json::Node& field) {
-    double number = 0;
-    std::from_chars(field.text.data(), field.text.data() + field.text.size(), number);
-    return number;
+  std::optional<double> figure(std::string_view name) const {
+    const json::Node* field = node_.find(name);
+    if (field == nullptr) return std::nullopt;
+    const auto found = json::figure_of(*field);
+    if (!found) problem_ = fmt::format("\"{}\" of a result is no number", name);
+    return found;
   }
 
   const json::Node& node_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace opwright {
 namespace {
@@ -37,7 +38,36 @@ TEST(RecordJson, ReadsBackWhatItWrites) {
   EXPECT_EQ(back->recipe.seed, record.recipe.seed);
 }
 
+TEST(RecordJson, FiguresThatAreNotFiniteComeBack) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CaseRecord record;
+  record.config_hash = "59555cf6";
+  record.pcc = std::nan("");
+  record.ulp = kInfinity;
+  record.nrmse = -kInfinity;
+  record.wall_seconds = kInfinity;
+  const std::string text = to_json(record);
+  EXPECT_NE(text.find(R"("pcc": "nan", "ulp": "inf", "nrmse": "-inf",)"), std::string::npos) << text;
+  const auto back = again(text);
+  ASSERT_TRUE(back.has_value()) << back.error().message;
+  EXPECT_TRUE(std::isnan(*back->pcc));
+  EXPECT_EQ(*back->ulp, kInfinity);
+  EXPECT_EQ(*back->nrmse, -kInfinity);
+  EXPECT_FALSE(back->bound_used.has_value());
+  EXPECT_EQ(back->wall_seconds, kInfinity);
+  EXPECT_EQ(back->config_hash, "59555cf6");
+}
+
+TEST(RecordJson, WhatEarlierVersionsWroteIsRead) {
+  const auto back = again(R"({"outcome": "failed", "pcc": null, "ulp": 2})");
+  ASSERT_TRUE(back.has_value()) << back.error().message;
+  EXPECT_TRUE(std::isnan(*back->pcc));
+  EXPECT_EQ(*back->ulp, 2);
+  EXPECT_EQ(back->config_hash, "");
+}
+
 TEST(RecordJson, SaysWhatIsWrong) {
+  EXPECT_EQ(again(R"({"outcome": "passed", "pcc": "much"})").error().message, "\"pcc\" of a result is no number");
   EXPECT_EQ(again("[1]").error().message, "a result is no JSON object");
   EXPECT_EQ(again("{}").error().message, "a result without \"outcome\"");
   EXPECT_EQ(again(R"({"outcome": "great"})").error().message, "\"outcome\" of a result is an unknown word: great");

@@ -35,6 +35,9 @@ void keep(std::vector<Notable>& list, std::size_t most, double value, const Case
   list.insert(place, {value, record.index, record.outcome, record.op, record.line, record.repeat});
 }
 
+// The time of what never ran would pull every average down.
+bool ran(Standing standing) { return standing != Standing::kNoAnswer; }
+
 void add_to(Group& group, const CaseRecord& record, Standing standing) {
   ++group.cases;
   group.calls += record.calls;
@@ -63,7 +66,7 @@ void add_to(Group& group, const CaseRecord& record, Standing standing) {
     group.ulp_max = std::max(group.ulp_max, *record.ulp);
     ++group.ulp_count;
   }
-  group.seconds += record.wall_seconds;
+  if (ran(standing)) group.seconds += record.wall_seconds;
 }
 
 std::string_view name_in(const CaseRecord& record, By by) {
@@ -153,7 +156,7 @@ void Analyser::count(const CaseRecord& record, Standing standing) {
 
 void Analyser::measure(const CaseRecord& record, Standing standing) {
   Analysis& a = analysis_;
-  if (standing != Standing::kNoAnswer) {  // the time of what never ran would pull every average down
+  if (ran(standing)) {
     a.seconds.add(record.wall_seconds);
     a.device_seconds.add(record.device_seconds);
     a.reference_seconds.add(record.reference_seconds);
@@ -204,7 +207,7 @@ void Analyser::keep_worst(const CaseRecord& record, Standing standing) {
   if (record.pcc) keep(a.least_pcc, most, *record.pcc, record, std::less<>());
   if (record.ulp) keep(a.most_ulp, most, *record.ulp, record, std::greater<>());
   if (record.bound_used) keep(a.nearest_bound, most, *record.bound_used, record, std::greater<>());
-  if (standing != Standing::kNoAnswer) keep(a.slowest, most, record.wall_seconds, record, std::greater<>());
+  if (ran(standing)) keep(a.slowest, most, record.wall_seconds, record, std::greater<>());
 }
 
 void Analyser::cluster(const CaseRecord& record, Standing standing) {

@@ -16,7 +16,6 @@
 
 #include "model/case_record.h"
 #include "report/figures.h"
-#include "report/standing.h"
 
 namespace opwright::report {
 
@@ -36,7 +35,7 @@ struct Group {
   double pcc_min = 0, pcc_max = 0, pcc_sum = 0;
   std::int64_t ulp_count = 0;
   double ulp_max = 0;
-  double seconds = 0;  // wall
+  double seconds = 0;  // wall, of those that ran
 };
 
 // A case that is worth a line, and why.

@@ -1,24 +1,23 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/json_write.h"
 #include "report/analysis_view.h"
 
 namespace opwright::report {
 namespace {
 
-std::string number(double value) { return std::isfinite(value) ? json::float_text(value) : "null"; }
+using json::figure_text;
 
 // {"count", "missing", "nonfinite", "min", "max", "avg", "sum", "median", "p1", …}; only the counts where there is none
 std::string figures_json(const Figures& f, std::initializer_list<int> percentiles) {
   JsonObject object;
-  object.add_raw("min", f.empty() ? "null" : number(f.min()))
-      .add_raw("max", f.empty() ? "null" : number(f.max()))
-      .add_raw("avg", f.empty() ? "null" : number(f.average()));
+  object.add_raw("min", f.empty() ? "null" : figure_text(f.min()))
+      .add_raw("max", f.empty() ? "null" : figure_text(f.max()))
+      .add_raw("avg", f.empty() ? "null" : figure_text(f.average()));
   if (!f.empty()) {
-    object.add_raw("sum", number(f.sum())).add_raw("median", number(f.percentile(50)));
-    for (const int percent : percentiles) object.add_raw(fmt::format("p{}", percent), number(f.percentile(percent)));
+    object.add_raw("sum", figure_text(f.sum())).add_raw("median", figure_text(f.percentile(50)));
+    for (const int percent : percentiles)
+      object.add_raw(fmt::format("p{}", percent), figure_text(f.percentile(percent)));
   }
   return object.add("count", f.count()).add("missing", f.missing()).add("nonfinite", f.nonfinite()).text();
 }
@@ -27,7 +26,7 @@ std::string notables_json(const std::vector<Notable>& list) {
   std::vector<std::string> items;
   for (const Notable& one : list) {
     items.push_back(JsonObject()
-                        .add_raw("value", number(one.value))
+                        .add_raw("value", figure_text(one.value))
                         .add("index", one.index)
                         .add("op", one.op)
                         .add("outcome", name_of(one.outcome))
@@ -39,7 +38,7 @@ std::string notables_json(const std::vector<Notable>& list) {
 }
 
 std::string share_json(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? number(static_cast<double>(part) / static_cast<double>(whole)) : "null";
+  return whole > 0 ? figure_text(static_cast<double>(part) / static_cast<double>(whole)) : "null";
 }
 
 std::string groups_json(const std::vector<Group>& groups) {
@@ -61,11 +60,11 @@ std::string group_json(const Group& g) {
       .add("calls", g.calls)
       .add("calls_passed", g.calls_passed);
   const bool pcc = g.pcc_count > 0;
-  object.add_raw("pcc_min", pcc ? number(g.pcc_min) : "null")
-      .add_raw("pcc_avg", pcc ? number(g.pcc_sum / static_cast<double>(g.pcc_count)) : "null")
+  object.add_raw("pcc_min", pcc ? figure_text(g.pcc_min) : "null")
+      .add_raw("pcc_avg", pcc ? figure_text(g.pcc_sum / static_cast<double>(g.pcc_count)) : "null")
       .add("pcc_count", g.pcc_count)
-      .add_raw("ulp_max", g.ulp_count > 0 ? number(g.ulp_max) : "null")
-      .add_raw("seconds", number(g.seconds));
+      .add_raw("ulp_max", g.ulp_count > 0 ? figure_text(g.ulp_max) : "null")
+      .add_raw("seconds", figure_text(g.seconds));
   return object.text();
 }
 
@@ -110,7 +109,7 @@ JsonObject analysis_json(const Analysis& a) {
       .add_raw("ulp", figures_json(a.ulp, {90, 99}))
       .add_raw("nrmse", figures_json(a.nrmse, {90, 99}))
       .add_raw("bound_used", figures_json(a.bound_used, {90, 99}))
-      .add_raw("seconds", number(a.seconds.sum()))
+      .add_raw("seconds", figure_text(a.seconds.sum()))
       .add_raw("durations", figures_json(a.seconds, {90, 99}))
       .add_raw("device_seconds", figures_json(a.device_seconds, {90, 99}))
       .add_raw("cold_seconds", figures_json(a.cold_seconds, {90, 99}))

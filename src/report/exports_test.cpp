@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "base/json.h"
 #include "base/test_folder.h"
 #include "model/record_json.h"
+#include "report/markup.h"
 #include "report/test_records.h"
 
 namespace opwright::report {
@@ -33,6 +35,8 @@ TEST(Jsonl, ComesBackAsItWas) {
   auto records = records_of_every_outcome();
   for (CaseRecord& record : records) record.reason = "line\nbreak";  // bytes that are no text are another test
   records[1].pcc = std::nan("");
+  records[2].ulp = records[3].bound_used = std::numeric_limits<double>::infinity();
+  records[2].config_hash = "59555cf6";
   RunRecord run = run_of("r1", 18);
   run.seed = 18446744073709551615ULL;
   run.plan = R"({"a": [1]})";
@@ -85,10 +89,10 @@ TEST(Csv, HasTheSameColumnsInEveryRow) {
   ASSERT_TRUE(written);
   const std::string text = content_of(folder.file("r.csv"));
   EXPECT_THAT(text, HasSubstr("\"a,\"\"b\"\"\nc\""));
-  EXPECT_THAT(text, ::testing::StartsWith("index,vector,key,op,suite,outcome,reason,"));
+  EXPECT_THAT(text, ::testing::StartsWith("index,vector,key,config_hash,op,suite,outcome,reason,"));
   const std::string first = text.substr(0, text.find('\n'));
   EXPECT_EQ(written->bytes, static_cast<std::int64_t>(text.size()));
-  EXPECT_EQ(std::count(first.begin(), first.end(), ','), 45);
+  EXPECT_EQ(std::count(first.begin(), first.end(), ','), 46);
 }
 
 TEST(Junit, FailuresErrorsAndSkipsAreToldApart) {
@@ -111,6 +115,7 @@ TEST(Sweep, FilesAndFieldsAreThoseOfTheFramework) {
              skipped = record_of(2, Outcome::kUnsupported, "ttnn.add");
   passed.pcc = 0.5;
   passed.wall_seconds = 60;
+  passed.config_hash = "59555cf6";
   passed.l1_per_core = 4096;
   failed.reason = "PCC 0.1";
   const std::vector<CaseRecord> records{passed, failed, skipped};
@@ -142,6 +147,8 @@ TEST(Sweep, FilesAndFieldsAreThoseOfTheFramework) {
   EXPECT_EQ(field(0, "test_start_ts"), "2026-11-15T20:00:00.500000Z");
   EXPECT_EQ(field(0, "test_end_ts"), "2026-11-15T20:01:00.500000Z");
   EXPECT_EQ(field(0, "op_name"), "add_model_traced");
+  EXPECT_EQ(field(0, "input_hash"), "59555cf6");  // of the trace
+  EXPECT_EQ(field(1, "input_hash"), "00ff1");     // no trace has one: our key
   EXPECT_EQ(field(1, "status"), "fail_assert_exception");
   EXPECT_EQ(field(1, "exception"), "PCC 0.1");
   EXPECT_EQ(field(2, "status"), "skipped");
@@ -149,6 +156,12 @@ TEST(Sweep, FilesAndFieldsAreThoseOfTheFramework) {
   EXPECT_THAT(text, HasSubstr("\"metric_name\": \"peak_l1_memory_per_core_bytes\",\n        \"metric_value\": 4096.0"));
   EXPECT_THAT(text, HasSubstr("\"param_name\": \"input_tensor.dtype\""));
   EXPECT_THAT(content_of(written->files[1]), HasSubstr("\"status\": \"fail\",\n  \"tests\": [\n    {"));
+}
+
+TEST(Markup, EveryByteIsACharacterThere) {
+  EXPECT_EQ(markup_text("a<b> & \"c\"\n\té…🚀"), "a&lt;b&gt; &amp; &quot;c&quot;&#10;&#9;é…🚀");
+  for (const std::string_view bad : {"\x01", "\x7f", "\xff", "\xC3", "\xC0\x80", "\xED\xA0\x80", "\xEF\xBF\xBF"})
+    EXPECT_THAT(markup_text(bad), ::testing::StartsWith("\xEF\xBF\xBD"));
 }
 
 TEST(Sweep, ARunIsPassedOnlyWhenItIs) {

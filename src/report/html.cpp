@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "report/markup.h"
 #include "report/page_data.h"
 
 namespace opwright::embedded {  // src/report/page/
@@ -27,29 +28,6 @@ std::string script() {
         embedded::kPageOverview, embedded::kPagePlots, embedded::kPageMatrix, embedded::kPageTables,
         embedded::kPageFailures, embedded::kPageResults, embedded::kPageDetail, embedded::kPageMain}) {
     out += part;
-  }
-  return out;
-}
-
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
   }
   return out;
 }
@@ -120,7 +98,7 @@ Result<Page> make_page(const RunRecord& run, const ResultStream& results) {
       embedded::kPageHtml,
       {{"policy", fmt::format("default-src 'none'; style-src {}; script-src {} {}; base-uri 'none'; form-action 'none'",
                               allowed(style), allowed(theme), allowed(code))},
-       {"title", html_text(fmt::format("{} on {} · Opwright", run.uid, run.device))},
+       {"title", markup_text(fmt::format("{} on {} · Opwright", run.uid, run.device))},
        {"style", style},
        {"theme", theme},
        {"data", data_elements(run, data)},

@@ -12,7 +12,6 @@
 
 #include "base/json_object.h"
 #include "report/message_pattern.h"
-#include "report/standing.h"
 
 namespace opwright::report {
 namespace {

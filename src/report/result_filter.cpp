@@ -6,7 +6,6 @@
 
 #include "base/near_names.h"
 #include "base/text.h"
-#include "report/standing.h"
 
 namespace opwright::report {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "report/analysis_view.h"
-#include "report/standing.h"
 
 namespace opwright::report {
 namespace {

@@ -75,11 +75,11 @@ std::string slower_json(const std::vector<Slower>& found, const std::vector<Chan
     items.push_back(JsonObject()
                         .add("op", texts[i].op)
                         .add("case", texts[i].line)
-                        .add_raw("seconds_a", json::float_text(found[i].seconds_a))
-                        .add_raw("seconds_b", json::float_text(found[i].seconds_b))
-                        .add_raw("ratio", json::float_text(found[i].ratio))
+                        .add_raw("seconds_a", json::figure_text(found[i].seconds_a))
+                        .add_raw("seconds_b", json::figure_text(found[i].seconds_b))
+                        .add_raw("ratio", json::figure_text(found[i].ratio))
                         .add_bool("confirmed", found[i].confirmed)
-                        .add_raw("chance", found[i].confirmed ? json::float_text(found[i].chance) : "null")
+                        .add_raw("chance", found[i].confirmed ? json::figure_text(found[i].chance) : "null")
                         .add("repeat", texts[i].repeat)
                         .text());
   }
@@ -93,8 +93,8 @@ std::string groups_json(const RunDiff& diff, const std::vector<SlowerGroup>& gro
                         .add("op", diff.operators.at(one.group))
                         .add("pairs", one.pairs)
                         .add("changed", one.slower)
-                        .add_raw("ratio", json::float_text(one.ratio))
-                        .add_raw("chance", json::float_text(one.chance))
+                        .add_raw("ratio", json::figure_text(one.ratio))
+                        .add_raw("chance", json::figure_text(one.chance))
                         .text());
   }
   return json_array(items, true);
@@ -164,9 +164,9 @@ JsonObject diff_json(const RunDiff& diff) {
                               .add("pairs", times.noise.pairs)
                               .add("too_short", times.too_short)
                               .add_bool("enough", times.enough)
-                              .add_raw("median_ratio", json::float_text(times.noise.median_ratio))
-                              .add_raw("spread", json::float_text(times.noise.spread))
-                              .add_raw("limit", json::float_text(times.noise.limit))
+                              .add_raw("median_ratio", json::figure_text(times.noise.median_ratio))
+                              .add_raw("spread", json::figure_text(times.noise.spread))
+                              .add_raw("limit", json::figure_text(times.noise.limit))
                               .text());
   object.add_raw("slower", slower_json(times.slower, diff.slower))
       .add_raw("faster", slower_json(times.faster, diff.faster))

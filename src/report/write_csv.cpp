@@ -40,9 +40,9 @@ class Row {
 
 std::string row_of(const CaseRecord& r, bool header) {
   Row row(header);
-  row("index", r.index)("vector", r.vector)("key", r.key)("op", r.op)("suite", r.suite)("outcome", name_of(r.outcome))(
-      "reason", r.reason)("argument", r.argument)("blame", name_of(r.blame))("evidence", r.evidence)("notes", r.notes)(
-      "attempts", std::int64_t{r.attempts});
+  row("index", r.index)("vector", r.vector)("key", r.key)("config_hash", r.config_hash)("op", r.op)("suite", r.suite)(
+      "outcome", name_of(r.outcome))("reason", r.reason)("argument", r.argument)("blame", name_of(r.blame))(
+      "evidence", r.evidence)("notes", r.notes)("attempts", std::int64_t{r.attempts});
   row("dtype", r.dtype)("layout", r.layout)("memory", r.memory)("models", r.models)("calls", r.calls)(
       "elements", r.elements)("data", flag_of(r.recipe.distribution))("seed", std::to_string(r.recipe.seed));
   row("pcc", r.pcc)("ulp", r.ulp)("nrmse", r.nrmse)("bound_used", r.bound_used)("judged", r.judged);

@@ -2,68 +2,10 @@
 
 #include "base/atomic_file.h"
 #include "report/exports.h"
-#include "report/standing.h"
+#include "report/markup.h"
 
 namespace opwright::report {
 namespace {
-
-// XML 1.0 has no way to write most control characters, and a message of a crashed process may hold any byte: those
-// become U+FFFD.
-std::string xml(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c < 0x80) {
-      switch (c) {
-        case '&':
-          out += "&amp;";
-          break;
-        case '<':
-          out += "&lt;";
-          break;
-        case '>':
-          out += "&gt;";
-          break;
-        case '"':
-          out += "&quot;";
-          break;
-        case '\n':
-          out += "&#10;";
-          break;
-        case '\t':
-          out += "&#9;";
-          break;
-        default:
-          if (c < 0x20 || c == 0x7f)
-            out += kReplacement;
-          else
-            out += static_cast<char>(c);
-      }
-      ++i;
-      continue;
-    }
-    const std::size_t length = c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
-    bool sound = length > 0 && i + length <= text.size();
-    for (std::size_t k = 1; sound && k < length; ++k) sound = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-    // Surrogates and U+FFFE, U+FFFF are no characters either; E0 and F0 must not hide shorter ones.
-    if (sound && length == 3) {
-      const auto second = static_cast<unsigned char>(text[i + 1]), third = static_cast<unsigned char>(text[i + 2]);
-      sound = !(c == 0xE0 && second < 0xA0) && !(c == 0xED && second >= 0xA0) &&
-              !(c == 0xEF && second == 0xBF && third >= 0xBE);
-    }
-    if (sound && length == 4) {
-      const auto second = static_cast<unsigned char>(text[i + 1]);
-      sound = !(c == 0xF0 && second < 0x90) && !(c == 0xF4 && second >= 0x90);
-    }
-    if (sound)
-      out += text.substr(i, length);
-    else
-      out += kReplacement;
-    i += sound ? length : 1;
-  }
-  return out;
-}
 
 struct Suite {
   std::int64_t tests = 0, failures = 0, errors = 0, skipped = 0;
@@ -108,9 +50,9 @@ void add(Suite& suite, const CaseRecord& record) {
   // by its name.
   const std::string id = record.vector.empty() ? std::to_string(record.index) : record.vector;
   suite.cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
-                             xml(record.suite.empty() ? record.op : record.suite + "." + record.op),
-                             xml(fmt::format("{} [{}]", record.line, id)), record.wall_seconds);
-  const std::string message = xml(record.reason.empty() ? std::string(name_of(record.outcome)) : record.reason);
+                             markup_text(record.suite.empty() ? record.op : record.suite + "." + record.op),
+                             markup_text(fmt::format("{} [{}]", record.line, id)), record.wall_seconds);
+  const std::string message = markup_text(record.reason.empty() ? std::string(name_of(record.outcome)) : record.reason);
   const std::string type(name_of(record.outcome));
   std::string body;
   switch (standing_of(record.outcome)) {
@@ -122,7 +64,7 @@ void add(Suite& suite, const CaseRecord& record) {
       const char* element = is_error(record.outcome) ? "error" : "failure";
       ++(is_error(record.outcome) ? suite.errors : suite.failures);
       body += fmt::format("      <{} message=\"{}\" type=\"{}\">{}</{}>\n", element, message, type,
-                          xml(fmt::format("{}\nrepeat: {}", record.reason, record.repeat)), element);
+                          markup_text(fmt::format("{}\nrepeat: {}", record.reason, record.repeat)), element);
       break;
     }
     case Standing::kNoAnswer:
@@ -131,7 +73,7 @@ void add(Suite& suite, const CaseRecord& record) {
       break;
   }
   if (record.outcome != Outcome::kPassed)
-    body += fmt::format("      <system-out>{}</system-out>\n", xml(evidence_of(record)));
+    body += fmt::format("      <system-out>{}</system-out>\n", markup_text(evidence_of(record)));
   suite.cases += body.empty() ? "/>\n" : ">\n" + body + "    </testcase>\n";
 }
 
@@ -162,16 +104,17 @@ Result<Exported> write_junit(const std::string& file, const RunRecord& run, cons
                        suite.failures, suite.errors, suite.skipped, suite.seconds);
   };
   OPWRIGHT_TRY(out.append(fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}>\n",
-                                      xml("opwright " + run.uid), counts(all))));
+                                      markup_text("opwright " + run.uid), counts(all))));
   for (const auto& [name, suite] : suites) {
-    OPWRIGHT_TRY(out.append(fmt::format("  <testsuite name=\"{}\" {} hostname=\"{}\" timestamp=\"{}\">\n", xml(name),
-                                        counts(suite), xml(run.host), xml(suite.timestamp))));
+    OPWRIGHT_TRY(
+        out.append(fmt::format("  <testsuite name=\"{}\" {} hostname=\"{}\" timestamp=\"{}\">\n", markup_text(name),
+                               counts(suite), markup_text(run.host), markup_text(suite.timestamp))));
     OPWRIGHT_TRY(out.append(
         fmt::format("    <properties>\n      <property name=\"run\" value=\"{}\"/>\n      <property name=\"device\" "
                     "value=\"{}\"/>\n"
                     "      <property name=\"seed\" value=\"{}\"/>\n      <property name=\"status\" value=\"{}\"/>\n"
                     "    </properties>\n",
-                    xml(run.uid), xml(run.device), run.seed, xml(run.status))));
+                    markup_text(run.uid), markup_text(run.device), run.seed, markup_text(run.status))));
     OPWRIGHT_TRY(out.append(suite.cases));
     OPWRIGHT_TRY(out.append("  </testsuite>\n"));
   }

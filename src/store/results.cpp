@@ -20,6 +20,7 @@ namespace {
 constexpr std::array kResultColumns{"place",
                                     "vector",
                                     "key",
+                                    "config_hash",
                                     "op",
                                     "suite",
                                     "line",
@@ -120,9 +121,9 @@ class Columns {
 };
 
 void bind_record(Statement& to, int first, const CaseRecord& record) {
-  Binder(to, first) << record.index << record.vector << record.key << record.op << record.suite << record.line
-                    << record.repeat << record.dtype << record.layout << record.memory << record.models << record.calls
-                    << record.elements << flag_of(record.recipe.distribution)
+  Binder(to, first) << record.index << record.vector << record.key << record.config_hash << record.op << record.suite
+                    << record.line << record.repeat << record.dtype << record.layout << record.memory << record.models
+                    << record.calls << record.elements << flag_of(record.recipe.distribution)
                     << static_cast<std::int64_t>(record.recipe.seed) << name_of(record.outcome) << record.reason
                     << record.argument << name_of(record.blame) << record.evidence << record.notes
                     << std::int64_t{record.attempts} << record.pcc << record.ulp << record.nrmse << record.bound_used
@@ -137,8 +138,8 @@ void bind_record(Statement& to, int first, const CaseRecord& record) {
 Result<CaseRecord> read_record(const Statement& row, const std::string& path) {
   CaseRecord record;
   std::string distribution, outcome, blame;
-  Columns(row) >> record.index >> record.vector >> record.key >> record.op >> record.suite >> record.line >>
-      record.repeat >> record.dtype >> record.layout >> record.memory >> record.models >> record.calls >>
+  Columns(row) >> record.index >> record.vector >> record.key >> record.config_hash >> record.op >> record.suite >>
+      record.line >> record.repeat >> record.dtype >> record.layout >> record.memory >> record.models >> record.calls >>
       record.elements >> distribution >> record.recipe.seed >> outcome >> record.reason >> record.argument >> blame >>
       record.evidence >> record.notes >> record.attempts >> record.pcc >> record.ulp >> record.nrmse >>
       record.bound_used >> record.judged >> record.verdicts >> record.outputs >> record.fields >> record.fields_equal >>

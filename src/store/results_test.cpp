@@ -36,6 +36,7 @@ CaseRecord full_record() {
   r.index = 7;
   r.vector = "v1";
   r.key = "abcd";
+  r.config_hash = "59555cf6";
   r.op = "ttnn.add";
   r.suite = "model_traced";
   r.line = "ttnn.add(a='x')\n\"é\"";
@@ -318,6 +319,27 @@ TEST(Results, WhatWasAcknowledgedSurvivesAKill) {
     EXPECT_TRUE(again.resume("one"));
     EXPECT_TRUE(again.add("one", at(last + 10)));
   }
+}
+
+TEST(Results, OfAnOlderStoreAreReadAsTheyLieAndKept) {
+  const TestFolder folder;
+  const std::string path = folder.write("v3.db", fixture("stores/v3.db"));
+  const std::string bytes = content_of(path);
+  const auto told = [&] {
+    std::string text;
+    EXPECT_TRUE(reader_of(path).for_each(reader_of(path).find_run("last")->uid, [&](CaseRecord&& record) {
+      text += to_json(record);
+      return Status();
+    }));
+    return text;
+  };
+  const std::string before = told();
+  EXPECT_THAT(before, HasSubstr("\"outcome\": \"passed\""));
+  EXPECT_EQ(content_of(path), bytes);
+  ASSERT_TRUE(writer_of(path).begin(run_named("before", "2020-01-01T00:00:00Z")));
+  EXPECT_EQ(open_reader(path).totals()->schema, kSchemaVersion);
+  EXPECT_EQ(reader_of(path).runs()->size(), 2u);
+  EXPECT_EQ(told(), before);
 }
 
 TEST(Results, AnOlderStoreHasNoRunsUntilOneIsWritten) {

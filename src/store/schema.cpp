@@ -82,6 +82,11 @@ CREATE TABLE result (                                -- how one case of a run en
   UNIQUE (run_id, place)
 );)sql";
 
+// What schema 4 added to them.
+constexpr char kConfigHashOfResults[] = R"sql(
+ALTER TABLE result ADD COLUMN config_hash TEXT NOT NULL DEFAULT '';   -- as the vector had it; '' none
+)sql";
+
 // One entry a released schema; never changed afterwards, only followed by another.
 constexpr std::array<const char*, kSchemaVersion> kMigrations{R"sql(
 CREATE TABLE operation (
@@ -162,7 +167,7 @@ CREATE VIEW counted AS                               -- calls: copies of a trace
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
 )sql",
-                                                              kRunTables};
+                                                              kRunTables, kConfigHashOfResults};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -171,7 +176,9 @@ CREATE TEMP VIEW occurrence AS SELECT *, 0 AS raised FROM main.occurrence;
 CREATE TEMP VIEW form AS SELECT *, NULL AS error FROM main.form;
 CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
 )sql",
-                                                                     ""};
+                                                                     "", R"sql(
+CREATE TEMP VIEW result AS SELECT *, '' AS config_hash FROM main.result;
+)sql"};
 
 // The same tables for this connection only, and empty.
 std::string temporary(std::string_view tables) {
@@ -219,7 +226,7 @@ Status read_as_current(Database& database) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t version, version_of(database));
   if (version < 1 || version == kSchemaVersion) return {};
   OPWRIGHT_TRY(database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]));
-  return version < 3 ? database.execute(temporary(kRunTables)) : Status();
+  return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults) : Status();
 }
 
 Status check_identity(Database& database, const std::string& identity) {

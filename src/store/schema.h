@@ -5,7 +5,7 @@
 
 namespace opwright::store {
 
-inline constexpr int kSchemaVersion = 3;  // the number of migrations
+inline constexpr int kSchemaVersion = 4;  // the number of migrations
 
 // Brings an empty or older store to kSchemaVersion, inside one transaction. Refuses a newer store and foreign
 // databases.

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -14,18 +15,20 @@
 
 namespace opwright::vectors {
 
-inline constexpr std::string_view kAbsentCell = "__ABSENT__";  // of a vector that does not pass what others pass
+struct NamedJson {
+  std::string name;
+  std::string json;  // on one line, as Python writes it
+};
+// {"name": json, …}
+std::string object_of(const std::vector<NamedJson>& members);
 
-// The fields as a JSON object on one line. `arguments`: as recorded, or era2_arguments_of. Fails with kUnsupported when
-// the form has no place for something.
-Result<std::string> existing_fields(const OpConfig& config, const json::Node& arguments);
-// The `arguments` of an era-2 master from the fields of a vector; what is no parameter (suite_name, …) is left out.
-// Fails with kUnsupported when it is a vector of another kind.
-Result<std::string> era2_arguments_from(const json::Node& vector);
+// The fields of a vector. `arguments`: as recorded, or era2_arguments_of. Fails with kUnsupported when the form has no
+// place for something.
+Result<std::vector<NamedJson>> existing_fields(const OpConfig& config, const json::Node& arguments);
+// The `arguments` of an era-2 master from the fields of a vector, positions first, then keywords by name; what is no
+// parameter (suite_name, …) is left out. Fails with kUnsupported when it is a vector of another kind.
+Result<std::vector<NamedJson>> era2_arguments_from(const json::Node& vector);
 // For a configuration that was not recorded as one: leading parameters by position, as a model passes them.
 std::string era2_arguments_of(const OpConfig& config);
-
-// Where a field stands in a vector: positions, input tensors, keywords.
-std::string field_order(std::string_view name);
 
 }  // namespace opwright::vectors

@@ -8,12 +8,13 @@
 
 #include "base/input.h"
 #include "base/json_object.h"
-#include "base/json_write.h"
 #include "model/case_line.h"
 #include "normalize/normalize.h"
 #include "normalize/provenance_names.h"
 #include "vectors/existing_form.h"
+#include "vectors/field_names.h"
 #include "vectors/module_names.h"
+#include "vectors/one_line.h"
 #include "vectors/sweep_file.h"
 #include "vectors/vector_line.h"
 
@@ -26,12 +27,6 @@ constexpr std::string_view kMakeAgain = "make it again with 'opwright vectors --
 
 tl::unexpected<Error> bad(std::string_view where, std::string_view what) {
   return fail(ErrorCode::kBadInput, fmt::format("{}: {}; {}", where, what, kMakeAgain));
-}
-
-std::string one_line(const json::Node& node) {
-  std::string out;
-  json::append_python(out, node, {});
-  return out;
 }
 
 class FileReader {
@@ -94,10 +89,10 @@ class FileReader {
       const auto arguments = era2_arguments_from(node);
       if (!arguments) return fail(arguments.error().code, fmt::format("{}: {}", where, arguments.error().message));
       format::LiftNotes notes;
-      auto config = normalizer_.normalize(FormKind::kEra2, op, *arguments, notes);
+      vector.arguments = object_of(*arguments);
+      auto config = normalizer_.normalize(FormKind::kEra2, op, vector.arguments, notes);
       if (!config) return bad(where, config.error().message);
       vector.config = *std::move(config);
-      vector.arguments = *arguments;
     }
     if (file.starts_with(module + ".") && file.size() > module.size() + 6)
       vector.group = file.substr(module.size() + 1, file.size() - module.size() - 6);

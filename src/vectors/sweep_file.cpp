@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
+#include <utility>
 
+#include "base/atomic_file.h"
 #include "base/input.h"
 #include "base/json_object.h"
 #include "base/json_write.h"
 #include "base/parallel.h"
-#include "vectors/existing_form.h"
+#include "vectors/field_names.h"
 #include "vectors/sweep_entry.h"
 #include "vectors/sweep_hash.h"
 
@@ -35,17 +38,25 @@ bool same_content(const json::Node& a, const json::Node& b) {
   return true;
 }
 
-void append_cell(std::string& out, std::string_view name, std::string_view text) {
+void append_cell(std::string& out, std::string_view label, std::string_view text) {
   out += out.ends_with('{') ? "\n      " : ",\n      ";
-  json::append_quoted(out, name);
-  out += ": ";
+  out += label;
   out += text;
 }
+
+// What was done with one file.
+struct FileReport {
+  bool written = false;  // else it had the same content already
+  std::size_t bytes = 0;
+  std::map<std::string, std::int64_t> notes;
+};
+
+using Put = std::function<Status(std::string_view text)>;
 
 }  // namespace
 
 struct SweepWriter::State {
-  using Columns = std::map<std::string, std::string>;  // order -> name
+  using Columns = std::map<std::string, std::string>;  // order -> label
   using Suites = std::map<std::string, std::vector<SweepEntry>>;
 
   SweepOptions options;
@@ -70,56 +81,63 @@ struct SweepWriter::State {
               ["a threshold, time-out or distribution of its own, which vector files have no place for (--format jsonl "
                "has)"];
       Columns& known = columns[{entry.module, entry.suite}];
-      for (const SweepCell& cell : entry.cells) known.try_emplace(cell.order, cell.name);
+      for (const SweepCell& cell : entry.cells) known.try_emplace(cell.column->order, cell.column->label);
       std::string file = entry.module + (entry.group.empty() ? "" : "." + entry.group) + ".json";
       files[std::move(file)][entry.suite].push_back(std::move(entry));
     }
   }
 
   // The fields that are hashed: all but timestamp, input_hash and tag.
-  std::string open_vector(const SweepEntry& entry, const Columns& known) const {
-    std::string out = "{";
+  static void open_vector(std::string& out, const SweepEntry& entry, const Columns& known) {
+    static const std::string kAbsent = json_string(kAbsentCell);
+    out = "{";
     auto cell = entry.cells.begin();
-    for (const auto& [order, name] : known) {
-      if (cell != entry.cells.end() && cell->order == order)
-        append_cell(out, name, (cell++)->text);
+    for (const auto& [order, label] : known) {
+      if (cell != entry.cells.end() && cell->column->order == order)
+        append_cell(out, label, *(cell++)->text);
       else
-        append_cell(out, name, json_string(kAbsentCell));
+        append_cell(out, label, kAbsent);
     }
-    for (const SweepCell& one : entry.descriptions) append_cell(out, one.name, one.text);
-    return out;
+    for (const SweepDescription& one : entry.descriptions) append_cell(out, one.label, *one.text);
   }
 
-  std::string suite_text(const std::vector<SweepEntry>& entries, const Columns& known) {
+  // Vector by vector: no text of a whole suite is held.
+  Status put_suite(const std::string& suite, const std::vector<SweepEntry>& entries, FileReport& file,
+                   const Put& put) const {
+    const Columns& known = columns.at({entries.front().module, suite});
     const std::string timestamp = json_string(fmt::format("{:%Y-%m-%d_%H-%M-%S}", fmt::gmtime(options.time)));
-    std::string text = "{";
+    const std::string tag = json_string(options.tag);
     std::set<std::string> hashes;
     json::Document document;
+    std::string vector;
+    OPWRIGHT_TRY(put("{"));
     for (const SweepEntry& entry : entries) {
-      std::string vector = open_vector(entry, known);
+      open_vector(vector, entry, known);
       std::string hash = entry.config_hash;
       if (!hash.empty() && hashes.contains(hash)) {
-        ++report.notes["the config_hash of another vector too, so its input_hash is taken over the vector"];
+        ++file.notes["the config_hash of another vector too, so its input_hash is taken over the vector"];
         hash.clear();
       }
       if (hash.empty()) {
         const auto parsed = document.parse(vector + "}");
         if (parsed) hash = sweep_hash(**parsed);
       }
-      hashes.insert(hash);
-      append_cell(vector, "timestamp", timestamp);
-      append_cell(vector, "input_hash", json_string(hash));
-      append_cell(vector, "tag", json_string(options.tag));
-      text += text.size() > 1 ? ",\n    " : "\n    ";
-      text += json_string(hash) + ": " + vector + "\n    }";
+      const std::string quoted = json_string(hash);
+      OPWRIGHT_TRY(put(fmt::format("{}\n    {}: ", hashes.empty() ? "" : ",", quoted)));
+      hashes.insert(std::move(hash));
+      append_cell(vector, "\"timestamp\": ", timestamp);
+      append_cell(vector, "\"input_hash\": ", quoted);
+      append_cell(vector, "\"tag\": ", tag);
+      vector += "\n    }";
+      OPWRIGHT_TRY(put(vector));
     }
-    return text + "\n  }";
+    return put("\n  }");
   }
 
   // The suites that stand in a file already, as text; a file that is something else stays as it is.
   Result<std::vector<std::pair<std::string, std::string>>> kept_suites(const std::string& path, const Suites& ours,
                                                                        const json::Node*& old,
-                                                                       json::Document& document) {
+                                                                       json::Document& document) const {
     std::vector<std::pair<std::string, std::string>> kept;
     std::error_code error;
     if (!fs::exists(path, error)) return kept;
@@ -148,41 +166,75 @@ struct SweepWriter::State {
     return kept;
   }
 
-  Status write_file(const std::string& name, const Suites& suites) {
+  Result<FileReport> write_file(const std::string& name, const Suites& suites) const {
     const std::string path = options.folder + "/" + name;
-    json::Document document;
+    FileReport file;
+    json::Document document, own;
     const json::Node* old = nullptr;
     OPWRIGHT_TRY_ASSIGN(const auto kept, kept_suites(path, suites, old, document));
-    std::map<std::string, std::string> texts;
+    std::map<std::string, std::string> texts;  // of our suites, to compare them with those that stand there
     bool changed = old == nullptr;
-    json::Document own;
-    for (const auto& [suite, entries] : suites) {
-      std::string text = suite_text(entries, columns.at({entries.front().module, suite}));
-      const json::Node* before = old != nullptr ? old->find(suite) : nullptr;
+    for (auto suite = suites.begin(); old != nullptr && suite != suites.end(); ++suite) {
+      std::string& text = texts[suite->first];
+      OPWRIGHT_TRY(put_suite(suite->first, suite->second, file, [&](std::string_view part) -> Status {
+        text += part;
+        return {};
+      }));
+      const json::Node* before = old->find(suite->first);
       changed = changed || before == nullptr;
-      if (!changed) {
-        const auto now = own.parse(text);
-        changed = !now || !same_content(*before, **now);
-      }
-      texts.emplace(suite, std::move(text));
+      if (changed) continue;
+      const auto now = own.parse(text);
+      changed = !now || !same_content(*before, **now);
     }
-    report.files.push_back(name);
-    if (!changed) return {};
-    std::string all = "{";
-    const auto add = [&](const std::string& suite, const std::string& text) {
-      all += all.size() > 1 ? ",\n  " : "\n  ";
-      all += json_string(suite) + ": " + text;
+    if (!changed) return file;
+    OPWRIGHT_TRY_ASSIGN(AtomicFile out, AtomicFile::create(path));
+    OPWRIGHT_TRY(out.append("{"));
+    bool first = true;
+    const auto begin = [&](const std::string& suite) {
+      return out.append(fmt::format("{}\n  {}: ", std::exchange(first, false) ? "" : ",", json_string(suite)));
+    };
+    const auto add = [&](const std::string& suite, const std::string& text) -> Status {
+      OPWRIGHT_TRY(begin(suite));
+      return out.append(text);
     };
     for (const auto& [suite, text] : kept) {
       const auto ours = texts.find(suite);
-      add(suite, ours != texts.end() ? ours->second : text);
+      OPWRIGHT_TRY(add(suite, ours != texts.end() ? ours->second : text));
       if (ours != texts.end()) texts.erase(ours);
     }
-    for (const auto& [suite, text] : texts) add(suite, text);
-    all += "\n}";
-    ++report.written;
-    report.bytes += static_cast<std::int64_t>(all.size());
-    return write_atomically(path, all);
+    for (const auto& [suite, text] : texts) OPWRIGHT_TRY(add(suite, text));
+    for (auto suite = suites.begin(); old == nullptr && suite != suites.end(); ++suite) {
+      OPWRIGHT_TRY(begin(suite->first));
+      OPWRIGHT_TRY(
+          put_suite(suite->first, suite->second, file, [&](std::string_view part) { return out.append(part); }));
+    }
+    OPWRIGHT_TRY(out.append("\n}"));
+    OPWRIGHT_TRY(out.commit());
+    file.written = true;
+    file.bytes = out.bytes();
+    return file;
+  }
+
+  // Many files at once: each waits for the disk.
+  Status write_files() {
+    const std::vector<std::pair<const std::string, Suites>*> list = [this] {
+      std::vector<std::pair<const std::string, Suites>*> all;
+      for (auto& file : files) all.push_back(&file);
+      return all;
+    }();
+    std::vector<Result<FileReport>> done(list.size());
+    parallel_for(0, static_cast<std::int64_t>(list.size()), 1, [&](std::int64_t first, std::int64_t last) {
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
+        done[i] = write_file(list[i]->first, list[i]->second);
+    });
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!done[i]) return tl::unexpected(done[i].error());
+      report.files.push_back(list[i]->first);
+      report.written += done[i]->written ? 1 : 0;
+      report.bytes += static_cast<std::int64_t>(done[i]->bytes);
+      for (const auto& [note, count] : done[i]->notes) report.notes[note] += count;
+    }
+    return {};
   }
 
   Status write_manifest() const {
@@ -221,7 +273,7 @@ Result<SweepReport> SweepWriter::finish() {
   if (error)
     return fail(ErrorCode::kIo,
                 fmt::format("{}: the folder could not be made: {}", state_->options.folder, error.message()));
-  for (const auto& [name, suites] : state_->files) OPWRIGHT_TRY(state_->write_file(name, suites));
+  OPWRIGHT_TRY(state_->write_files());
   OPWRIGHT_TRY(state_->write_manifest());
   return std::move(state_->report);
 }

@@ -121,6 +121,49 @@ TEST(SweepFile, HasTheFormOfTheExistingFiles) {
   EXPECT_EQ(again[1].invalid, "raised: RuntimeError");
 }
 
+// What is read back is each vector, whatever was learned from others: the first two have all values in common, of the
+// third and fourth a field has the name of another.
+TEST(SweepFile, EqualValuesInOtherPlacesAreOtherVectors) {
+  const TestFolder folder;
+  const std::string other = "tensor([32,64] FLOAT32 TILE DEVICE memory(L1 INTERLEAVED))";
+  const std::vector<TestVector> vectors{
+      vector_of(fmt::format("ttnn.matmul(input_tensor_a={}, input_tensor_b={})", kTensor, other)),
+      vector_of(fmt::format("ttnn.matmul(input_tensor_a={}, input_tensor_b={})", other, kTensor)),
+      vector_of(fmt::format("ttnn.matmul(input_tensor_a={}, output_memory_config=memory(L1 INTERLEAVED))", kTensor)),
+      vector_of(fmt::format("ttnn.matmul(input_tensor_a={}, input_a={})", kTensor, other)),
+  };
+  const SweepReport report = write(folder.path(), vectors);
+  ASSERT_EQ(report.as_case_lines.size(), 1U);
+  EXPECT_EQ(report.as_case_lines.begin()->second, 2) << report.as_case_lines.begin()->first;
+  std::vector<std::string> keys, wanted;
+  for (const TestVector& vector : read(folder.path())) keys.push_back(vector.key);
+  for (const TestVector& vector : vectors) wanted.push_back(vector.key);
+  std::sort(keys.begin(), keys.end());
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(keys, wanted);
+}
+
+TEST(SweepFile, ManyFilesAreWrittenAndTheUnreadableOneIsNamed) {
+  const TestFolder folder;
+  std::vector<TestVector> vectors;
+  for (const char* op : {"relu", "gelu", "silu", "exp", "abs", "neg", "sqrt", "sin", "cos", "square"})
+    vectors.push_back(vector_of(fmt::format("ttnn.{}(input_tensor={})", op, kTensor)));
+  SweepReport report = write(folder.path(), vectors);
+  EXPECT_EQ(report.written, 10);
+  EXPECT_TRUE(std::is_sorted(report.files.begin(), report.files.end()));
+  EXPECT_EQ(read(folder.path()).size(), vectors.size());
+  report = write(folder.path(), vectors, kTime + 1);
+  EXPECT_EQ(report.written, 0);
+  EXPECT_EQ(report.bytes, 0);
+  const std::string bad = folder.write("model_traced.exp_model_traced.json", "[");
+  SweepWriter writer({.folder = folder.path(), .tag = "t", .time = kTime, .suite = "model_traced"});
+  for (TestVector vector : vectors) EXPECT_TRUE(writer.add(std::move(vector)));
+  const auto refused = writer.finish();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("exp_model_traced"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(text_of(bad), "[");
+}
+
 TEST(SweepFile, HashesAVectorWithoutAnotherHashOverItsText) {
   json::Document document;
   const auto node = document.parse(R"({"b": [1, 2.50, true, null], "a": "ä\n\u0001\"", "c": {"z": 1e-5, "y": -0}})");

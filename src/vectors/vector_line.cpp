@@ -5,21 +5,15 @@
 #include <charconv>
 
 #include "base/json_object.h"
-#include "base/json_write.h"
 #include "base/text.h"
 #include "model/case_line.h"
 #include "normalize/normalize.h"
+#include "vectors/one_line.h"
 
 namespace opwright::vectors {
 namespace {
 
 tl::unexpected<Error> bad(std::string_view what) { return fail(ErrorCode::kBadInput, std::string(what)); }
-
-std::string one_line(const json::Node& node) {
-  std::string out;
-  json::append_python(out, node, {});
-  return out;
-}
 
 }  // namespace
 

@@ -116,7 +116,7 @@ def test_figures_are_those_of_results(kind: str, count: int, site: Site, visit) 
     same |= {"compared": totals["differential"]["cases"], "pccCount": totals["pcc"]["count"]}
     assert {name: seen[name] for name in same} == same
     assert seen["compared"] - seen["agreed"] == totals["differential"]["disagreed"]
-    assert seen["ranWall"] == pytest.approx(totals["seconds"], rel=1e-5)
+    assert seen["wall"] == pytest.approx(totals["seconds"], rel=1e-5)
     for name, key in (("pccMin", "min"), ("pccMax", "max"), ("pccAvg", "avg")):
         assert seen[name] == (totals["pcc"][key] and pytest.approx(totals["pcc"][key], abs=1e-9)), name
     outcomes = page.value("report.outcomes.map((o, i) => [o.name, figuresOf(selectRows()).counts[i]])")
@@ -131,10 +131,12 @@ def test_tables_and_causes_are_those_of_results(site: Site, visit) -> None:
     for by in ("op", "dtype", "layout", "memory", "model", "suite"):
         groups = page.value(
             f"[...groupRows(selectRows(), '{by}')].map(([name, rows]) => [name, figuresOf(rows)])"
-            ".map(([name, sum]) => [name, sum.total, sum.good, sum.failures, sum.calls])"
+            ".map(([name, sum]) => [name, sum.total, sum.good, sum.failures, sum.calls, sum.wall])"
         )
-        wanted = [[g["name"], g["cases"], g["passed"], g["failed"], g["calls"]] for g in totals[f"by_{by}"]]
-        assert sorted(groups) == sorted(wanted), by
+        wanted = sorted([g["name"], g["cases"], g["passed"], g["failed"], g["calls"], g["seconds"]] for g in totals[f"by_{by}"])
+        groups.sort()
+        assert [group[:-1] for group in groups] == [group[:-1] for group in wanted], by
+        assert [group[-1] for group in groups] == pytest.approx([group[-1] for group in wanted], rel=1e-5), by
     page_causes = [number(text.split(" ")[0]) for text in page.texts(".cluster .times")]
     assert page_causes == [cause["count"] for cause in totals["failures"]]
     page.click("#cause-tabs-others")

@@ -271,6 +271,40 @@ def test_sweep_files_have_the_fields_of_the_framework(opwright) -> None:
     assert names == set(passed["op_params_set"][0])
 
 
+def test_the_input_hash_is_the_one_of_the_trace(opwright) -> None:
+    load(opwright, "r1", [result(0, config_hash="5955" * 16), result(1)])
+    folder = opwright.folder / "sweep"
+    assert opwright("results", "--export", f"sweep:{folder}").returncode == 0
+    (oprun,) = (json.loads(path.read_text()) for path in folder.glob("oprun_*"))
+    assert [test["input_hash"] for test in oprun["tests"]] == ["5955" * 16, result(1)["key"]]
+
+
+def test_figures_that_are_not_finite_are_not_lost(opwright) -> None:
+    odd = [result(0, "failed", pcc="nan", ulp="inf", nrmse="-inf"), result(1, "failed", pcc=-0.5, ulp="inf")]
+    load(opwright, "r1", odd)
+    assert ask(opwright, "--list", code=1) == odd
+    lines = opwright("--format", "jsonl", "results", "--list").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == odd
+    first, second = opwright.folder / "1.jsonl", opwright.folder / "2.jsonl"
+    assert opwright("results", "--export", f"jsonl:{first}").returncode == 0
+    assert "null" not in first.read_text()
+    other = opwright.folder / "other.db"
+    assert opwright("--store", other, "results", "--import", first).returncode == 0
+    assert opwright("--store", other, "results", "--export", f"jsonl:{second}").returncode == 0
+    assert first.read_bytes() == second.read_bytes()
+    report = ask(opwright, code=1)  # in no figure, but counted
+    assert (report["pcc"]["count"], report["pcc"]["nonfinite"], report["ulp"]["nonfinite"]) == (1, 1, 2)
+
+
+def test_what_never_ran_has_no_time(opwright) -> None:
+    load(opwright, "r1", [result(0), result(1, "unsupported", wall_seconds=100.0), result(2, "failed", "add")])
+    report = ask(opwright, code=1)
+    for by in ("op", "dtype", "model"):
+        rows = ask(opwright, "--by", by, code=1)
+        assert sum(row["seconds"] for row in rows) == pytest.approx(report["seconds"]) == pytest.approx(0.022), by
+        assert sum(row["seconds"] for row in report[f"by_{by}"]) == pytest.approx(report["seconds"]), by
+
+
 def check_junit(root: ElementTree.Element) -> None:
     """What readers of JUnit files rely on: elements, attributes, and counts that are true."""
     assert root.tag == "testsuites"

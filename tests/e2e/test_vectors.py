@@ -1,6 +1,8 @@
 """Test vectors: `vectors`, its suites and files, `export --to vectors`."""
 
+import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -170,6 +172,19 @@ def test_export_has_the_form_of_the_existing_files(opwright, store) -> None:
     assert first["traced_source"] == ["models/demos/a.py"] and first["traced_machine_info"]["mesh_device_shape"] == [1, 2]
     assert (first["sweep_name"], first["tag"], first["validity"]) == ("model_traced.add_model_traced", "nightly", "VALID")
     assert list(first)[-3:] == ["timestamp", "input_hash", "tag"] and first["input_hash"] == first["config_hash"]
+
+
+def test_results_of_a_run_have_the_hashes_of_its_vectors(opwright, store) -> None:
+    for source in ((), ("--vectors", store / "out")):  # of the store, and of the exported files
+        vectors(opwright, "--export", store / "out")
+        assert opwright("run", *source, "--device", "null", "--quiet").returncode == 0
+        assert opwright("results", "--export", f"sweep:{store / 'sweep'}", "--export", f"csv:{store / 'r.csv'}").returncode == 0
+        (oprun,) = (json.loads(path.read_text()) for path in (store / "sweep").glob("oprun_*"))
+        hashes = sorted(test["input_hash"] for test in oprun["tests"])
+        assert hashes == [f"{n:064x}" for n in range(1, 8)]
+        rows = list(csv.DictReader((store / "r.csv").open(newline="")))
+        assert sorted(row["config_hash"] for row in rows) == hashes
+        shutil.rmtree(store / "sweep")
 
 
 def test_export_again_writes_nothing_and_keeps_other_suites(opwright, store) -> None:

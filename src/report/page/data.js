@@ -28,7 +28,7 @@ async function load() {
 }
 
 const text = (column, row) => report.strings[report.col[column][row]];
-// What src/report/standing.h says of an outcome: passed, undecided (nothing wrong, nothing proven), failed, no verdict.
+// What model/outcome.h (Standing) says of an outcome: passed, undecided (nothing wrong, nothing proven), failed, no verdict.
 const isFailure = (outcome) => outcome.standing === "failed";
 const outcomeOf = (row) => report.outcomes[report.col.outcome[row]];
 

@@ -40,7 +40,7 @@ function figuresOf(rows) {
   const good = goodName();
   const sum = {
     total: rows.length, counts: report.outcomes.map(() => 0), good: 0, failures: 0, calls: 0, goodCalls: 0,
-    noVerdict: 0, ran: 0, ranWall: 0, compared: 0, agreed: 0, pccCount: 0, pccMin: null, pccMax: null, pccSum: 0, wall: 0, fields: 0, fieldsEqual: 0, faults: 0, noticed: 0,
+    noVerdict: 0, ran: 0, compared: 0, agreed: 0, pccCount: 0, pccMin: null, pccMax: null, pccSum: 0, wall: 0, fields: 0, fieldsEqual: 0, faults: 0, noticed: 0,
   };
   for (const row of rows) {
     const outcome = report.outcomes[col.outcome[row]];
@@ -50,11 +50,10 @@ function figuresOf(rows) {
     sum.failures += isFailure(outcome);
     sum.calls += col.calls[row];
     sum.goodCalls += isGood ? col.calls[row] : 0;
-    sum.wall += col.wall[row];
     const ran = ranAtAll(row);
     sum.noVerdict += !ran;
     sum.ran += ran;
-    sum.ranWall += ran ? col.wall[row] : 0;
+    sum.wall += ran ? col.wall[row] : 0;
     sum.compared += text("agreement", row) !== "";
     sum.agreed += text("agreement", row) === "agree";
     sum.fields += col.fields[row];

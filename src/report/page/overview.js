@@ -77,7 +77,7 @@ function renderTotals(rows) {
     sum.faults > 0 && tile("faults", "Planted faults seen", percent(sum.noticed, sum.faults),
       `${grouped(sum.noticed)} of ${grouped(sum.faults)}`),
     sum.compared > 0 && tile("agreed", "Devices agree", percent(sum.agreed, sum.compared), `${grouped(sum.agreed)} of ${plural(sum.compared, "case")}`),
-    tile("wall", "Time in cases", seconds(sum.ranWall), sum.ran ? `${seconds(sum.ranWall / sum.ran)} a case that ran` : ""));
+    tile("wall", "Time in cases", seconds(sum.wall), sum.ran ? `${seconds(sum.wall / sum.ran)} a case that ran` : ""));
 
   const bar = byId("bar");
   fill("bar", sum.total ? barParts(sum.counts, sum.total) : el("span", { class: "part none" }));
