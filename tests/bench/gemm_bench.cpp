@@ -1,6 +1,6 @@
 // How fast the matrix engine's model is beside OpenBLAS's sgemm, in one run: one JSON line for each shape, thread
 // count and fidelity. A fidelity of n phases is n passes of multiplications; `ratio` is OpenBLAS's rate over the
-// model's rate for one pass (2 means half as fast).
+// model's rate for one pass (2 means half as fast), the median of turns in which both ran one after the other.
 //
 //   gemm_bench [--quick]
 #include <dlfcn.h>
@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "device/sim/gemm_kernel.h"
 #include "base/parallel.h"
+#include "device/sim/gemm_kernel.h"
 #include "model/quantize.h"
 
 namespace {
@@ -45,6 +45,7 @@ struct OpenBlas {
 
 OpenBlas load_openblas() {
   setenv("OPENBLAS_CORETYPE", __builtin_cpu_supports("avx512f") ? "SkylakeX" : "Haswell", 0);
+  setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);  // its threads would spin on for a while and take the cores from us
   OpenBlas blas;
   for (const char* name : {"libopenblas.so.0", "libopenblas.so"}) {
     if (void* library = dlopen(name, RTLD_NOW)) {
@@ -71,39 +72,30 @@ double now(int threads) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The best of several runs.
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
 template <class F>
-double best_seconds(F f, int threads, double budget) {
-  double best = 1e30;
-  double spent = 0;
-  for (int i = 0; i < 20 && (i < 2 || spent < budget); ++i) {
-    const double start = now(threads);
-    f();
-    const double seconds = now(threads) - start;
-    best = std::min(best, seconds);
-    spent += seconds;
-  }
-  return best;
+double seconds_of(F f, int threads) {
+  const double start = now(threads);
+  f();
+  return now(threads) - start;
 }
 
 void measure(const ProblemSize& size, int threads, const OpenBlas& blas) {
   const auto a = random_values(static_cast<std::size_t>(size.m) * static_cast<std::size_t>(size.k), 1);
   const auto b = random_values(static_cast<std::size_t>(size.k) * static_cast<std::size_t>(size.n), 2);
   std::vector<float> c(static_cast<std::size_t>(size.m) * static_cast<std::size_t>(size.n));
-  const double work = 2.0 * size.m * size.n * size.k;
-  double blas_rate = 0;
-  if (blas.sgemm != nullptr) {
-    blas.set_threads(threads);
+  const double work = 2.0 * size.m * size.n * size.k / 1e9;
+  const auto run_blas = [&] {
     constexpr int kRowMajor = 101;
     constexpr int kNoTranspose = 111;
-    blas_rate = work / 1e9 /
-                best_seconds(
-                    [&] {
-                      blas.sgemm(kRowMajor, kNoTranspose, kNoTranspose, size.m, size.n, size.k, 1.0F, a.data(), size.k,
-                                 b.data(), size.n, 0.0F, c.data(), size.n);
-                    },
-                    threads, 0.5);
-  }
+    blas.sgemm(kRowMajor, kNoTranspose, kNoTranspose, size.m, size.n, size.k, 1.0F, a.data(), size.k, b.data(), size.n,
+               0.0F, c.data(), size.n);
+  };
+  if (blas.sgemm != nullptr) blas.set_threads(threads);
   opwright::set_threads(threads);
   for (const Fidelity fidelity : {Fidelity::kLoFi, Fidelity::kHiFi2, Fidelity::kHiFi3, Fidelity::kHiFi4}) {
     for (const bool fp32 : {false, true}) {
@@ -121,12 +113,26 @@ void measure(const ProblemSize& size, int threads, const OpenBlas& blas) {
       job.config.fp32_acc = fp32;
       job.config.l1_acc = true;
       const int passes = opwright::sim::engine::phases_of(fidelity);
-      const double rate = passes * work / 1e9 / best_seconds([&] { opwright::sim::gemm(job); }, threads, 0.5);
+      const auto run_model = [&] { opwright::sim::gemm(job); };
+      // In turns: a machine that is slow for a while is so for both. The first turn warms up.
+      std::vector<double> ours;
+      std::vector<double> theirs;
+      std::vector<double> ratios;
+      double spent = 0;
+      for (int turn = 0; turn < 4 || (turn < 100 && spent < 0.6); ++turn) {
+        const double model = seconds_of(run_model, threads) / passes;
+        const double other = blas.sgemm != nullptr ? seconds_of(run_blas, threads) : 0.0;
+        if (turn == 0) continue;
+        spent += model * passes + other;
+        ours.push_back(work / model);
+        theirs.push_back(other > 0 ? work / other : 0.0);
+        ratios.push_back(other > 0 ? model / other : 0.0);
+      }
       std::printf(
           "{\"m\":%d,\"n\":%d,\"k\":%d,\"threads\":%d,\"fidelity\":\"%s\",\"fp32_acc\":%s,\"passes\":%d,"
           "\"openblas_gflops\":%.1f,\"model_gflops_per_pass\":%.1f,\"ratio\":%.2f}\n",
           size.m, size.n, size.k, threads, std::string(name_of(fidelity)).c_str(), fp32 ? "true" : "false", passes,
-          blas_rate, rate, blas_rate / rate);
+          median(theirs), median(ours), median(ratios));
       std::fflush(stdout);
     }
   }

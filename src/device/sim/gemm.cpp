@@ -6,10 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "base/aligned_vector.h"
 #include "base/parallel.h"
 #include "device/sim/fpu_binary.h"
 #include "device/sim/gemm_kernel.h"
 #include "model/host_tensor.h"
+#include "model/quantize.h"
 
 namespace opwright::sim {
 
@@ -18,68 +20,46 @@ namespace {
 using engine::kTile;
 
 // A task's share of the output and of k: sized so that both packed operands and the destination stay in a core's cache.
-constexpr std::int64_t kTaskRows = 256;
+constexpr std::int64_t kTaskRows = 384;
 constexpr std::int64_t kTaskColumns = 512;
-constexpr std::int64_t kTaskTiles = 2;
+constexpr std::int64_t kTaskTiles = engine::kBlockTiles;
 constexpr std::int64_t kSmallestTask = 64;  // rows or columns, where there would be too few tasks for all threads
 
-constexpr std::int64_t kQuad = 4;
 constexpr float kTieBreak = 1.0F + 0x1p-18F;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Packed strips, each `width` rows (in0) or columns (in1) wide and `depth` of k deep.
 struct Packed {
-  std::vector<float> high;
-  std::vector<float> low;
-  std::vector<std::int8_t> exponents;
+  AlignedVector<float> high;
+  AlignedVector<float> low;
+  AlignedVector<std::uint32_t> exponents;
   std::vector<int> largest;
-  std::vector<std::int8_t> copies;  // in0: each exponent four times
   std::int64_t width = 0;
   std::int64_t depth = 0;
+  std::int64_t words = 0;  // of exponents in a strip
 
-  void resize(std::int64_t strips, std::int64_t strip_width, std::int64_t strip_depth, bool with_low) {
+  void resize(std::int64_t strips, std::int64_t strip_width, std::int64_t strip_depth, std::int64_t k_words,
+              bool with_low) {
     width = strip_width;
     depth = strip_depth;
+    words = k_words * depth;
     const auto size = static_cast<std::size_t>(strips * width * depth);
     high.resize(size);
     low.resize(with_low ? size : 0);
-    exponents.resize(size);
-    largest.assign(static_cast<std::size_t>(strips), 0);
+    exponents.resize(static_cast<std::size_t>(strips * words));
+    largest.resize(static_cast<std::size_t>(strips));
   }
-  // Takes a strip apart. Its values lie in `high`, or at `from` in rows `stride` apart.
-  void split(std::int64_t index, const engine::Kernel& kernel, const float* from, std::int64_t stride,
-             std::uint32_t bits, std::uint32_t high_bits, float scale) {
+  // Where the parts of a strip go.
+  engine::Split split(std::int64_t index) {
     const std::int64_t start = index * width * depth;
-    engine::Split job{from,
-                      stride,
-                      width,
-                      depth,
-                      high.data() + start,
-                      low.empty() ? nullptr : low.data() + start,
-                      exponents.data() + start,
-                      &largest[static_cast<std::size_t>(index)],
-                      bits,
-                      high_bits,
-                      scale};
-    if (from == nullptr) {
-      job.from = job.high;
-      job.width = width * depth;
-      job.rows = 1;
-    }
-    kernel.split(job);
-  }
-  void copy_exponents() {
-    copies.resize(exponents.size() * engine::kIn0Copies);
-    for (std::size_t i = 0; i < exponents.size(); ++i) {
-      std::memset(copies.data() + i * engine::kIn0Copies, exponents[i], engine::kIn0Copies);
-    }
-  }
-  engine::Strip strip(std::int64_t index) const {
-    const std::int64_t start = index * width * depth;
-    return {high.data() + start, low.empty() ? nullptr : low.data() + start,
-            copies.empty() ? exponents.data() + start : copies.data() + start * engine::kIn0Copies,
-            largest[static_cast<std::size_t>(index)]};
+    engine::Split job;
+    job.high = high.data() + start;
+    job.low = low.empty() ? nullptr : low.data() + start;
+    job.depth = depth;
+    job.exponents = exponents.data() + index * words;
+    job.largest = &largest[static_cast<std::size_t>(index)];
+    return job;
   }
 };
 
@@ -89,36 +69,34 @@ struct Range {
   std::int64_t size() const { return last - first; }
 };
 
-// An operand: element (k, across) is at base[k * k_step + across * across_step].
-struct Source {
+// An operand: element (row, column) is at base[row * row_step + column * column_step].
+struct Operand {
   const float* base = nullptr;
-  std::int64_t k_step = 0;
-  std::int64_t across_step = 0;
+  std::int64_t row_step = 0;
+  std::int64_t column_step = 0;
 };
+Operand operand(const float* base, std::int64_t stride, bool transposed) {
+  return transposed ? Operand{base, 1, stride} : Operand{base, stride, 1};
+}
 
-// Puts a strip's values, zeros beyond the operand's ends, into their places.
-void gather_strip(const Source& source, Range across, Range k, Packed& packed, std::int64_t strip) {
-  float* to = packed.high.data() + strip * packed.width * packed.depth;
-  const std::int64_t count = across.size();
-  if (count < packed.width || k.size() < packed.depth) std::fill(to, to + packed.width * packed.depth, 0.0F);
-  const float* from = source.base + k.first * source.k_step + across.first * source.across_step;
-  if (source.across_step == 1) {
-    for (std::int64_t l = 0; l < k.size(); ++l) {
-      std::memcpy(to + l * packed.width, from + l * source.k_step, static_cast<std::size_t>(count) * sizeof(float));
-    }
-  } else if (count == kQuad && packed.width == kQuad) {  // rows of in0: four at a time
-    for (std::int64_t l = 0; l < k.size(); ++l) {
-      for (std::int64_t i = 0; i < kQuad; ++i) {
-        to[l * kQuad + i] = from[l * source.k_step + i * source.across_step];
-      }
+// A piece of an operand, zeros beyond its ends, as dense rows.
+const float* gather(const Operand& operand, Range rows, Range columns, std::int64_t height, std::int64_t width,
+                    AlignedVector<float>& to) {
+  to.assign(static_cast<std::size_t>(height * width), 0.0F);
+  const float* from = operand.base + rows.first * operand.row_step + columns.first * operand.column_step;
+  const auto copy = [&](std::int64_t i, std::int64_t j) {
+    to[static_cast<std::size_t>(i * width + j)] = from[i * operand.row_step + j * operand.column_step];
+  };
+  if (operand.row_step == 1) {  // along what lies together
+    for (std::int64_t j = 0; j < columns.size(); ++j) {
+      for (std::int64_t i = 0; i < rows.size(); ++i) copy(i, j);
     }
   } else {
-    for (std::int64_t i = 0; i < count; ++i) {
-      for (std::int64_t l = 0; l < k.size(); ++l) {
-        to[l * packed.width + i] = from[l * source.k_step + i * source.across_step];
-      }
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      for (std::int64_t j = 0; j < columns.size(); ++j) copy(i, j);
     }
   }
+  return to.data();
 }
 
 DType intermediate_dtype(const Gemm& job, bool l1_acc) {
@@ -129,9 +107,11 @@ DType intermediate_dtype(const Gemm& job, bool l1_acc) {
 // A thread's buffers, kept from task to task.
 struct Scratch {
   Packed in0;
-  Packed in1;
-  std::vector<float> dst;
-  std::vector<float> partial;
+  Packed in1;  // one strip at a time
+  AlignedVector<float> gathered;
+  AlignedVector<float> dst;
+  AlignedVector<float> partial;
+  std::vector<char> huge;  // of each piece of the destination, by columns
 };
 Scratch& scratch() {
   thread_local Scratch mine;
@@ -153,7 +133,8 @@ class Task {
         blocks_(ceil_div(tiles_, block_)),
         l1_acc_(job.config.l1_acc && blocks_ > (job.bias != nullptr ? 1 : 2)) {
     dst_.assign(static_cast<std::size_t>(row_strips_ * column_strips_ * kernel_.rows * kernel_.columns), 0.0F);
-    if (l1_acc_) partial_.resize(dst_.size());
+    if (l1_acc_) partial_.assign(dst_.size(), 0.0F);
+    huge_.assign(static_cast<std::size_t>(row_strips_ * column_strips_), 0);
   }
 
   void run() {
@@ -190,62 +171,113 @@ class Task {
   }
 
   void multiply(std::int64_t tile, std::int64_t count, std::int64_t block, bool ends) {
+    const bool whole = ends && tile == block * block_;  // of the block's tiles
     const Range k{tile * kTile, std::min(job_.k, (tile + count) * kTile)};
     const int phases = engine::phases_of(job_.config.fidelity);
-    in0_.resize(row_strips_, kernel_.rows, count * kTile, phases > 2);
-    in1_.resize(column_strips_, kernel_.columns, count * kTile, phases > 1);
+    in0_.resize(row_strips_, kernel_.rows, count * kTile, kernel_.rows, phases > 2);
+    in1_.resize(1, kernel_.columns, count * kTile, kernel_.columns / 4, phases > 1);
     split_in0(k);
     for (std::int64_t j = 0; j < column_strips_; ++j) {
       split_in1(k, j);
-      const std::int64_t columns = std::min(kernel_.columns, columns_.size() - j * kernel_.columns);
-      for (std::int64_t i = 0; i < row_strips_; ++i) {
-        const engine::Block job{in0_.strip(i), in1_.strip(j),        count,         columns,
-                                phases,        job_.config.fp32_acc, at(dst_, i, j)};
-        if (job.in0.largest + job.in1.largest - 127 <= engine::kLargestExponent) {
+      for (std::int64_t i = 0; i < row_strips_;) {
+        const std::int64_t first = i;
+        while (i < row_strips_ && !is_huge(i, j)) ++i;
+        if (i > first) {
+          engine::Block job = block_of(first, i - first, j, count, phases);
+          if (whole && folds(block)) job.partial = at(partial_, first, j);
           kernel_.run(job);
-        } else {
-          run_slowly(i, j, tile, count);
         }
-        if (ends && folds(block)) fold(i, j, block);
+        if (i < row_strips_) {
+          run_slowly(i, j, tile, count);
+          if (whole && folds(block)) fold(i, j);
+          ++i;
+        }
+      }
+      if (!whole && ends && folds(block)) {
+        for (std::int64_t i = 0; i < row_strips_; ++i) fold(i, j);
       }
     }
   }
 
+  // Whether a strip's values are, or once were, beyond what the kernels take: then its sums may be so for good.
+  bool is_huge(std::int64_t i, std::int64_t j) {
+    const int largest = in0_.largest[static_cast<std::size_t>(i)] + in1_.largest[0] - 127;
+    char& huge = huge_[static_cast<std::size_t>(j * row_strips_ + i)];
+    if (largest > engine::kLargestExponent) huge = 1;
+    return huge != 0;
+  }
+
+  engine::Block block_of(std::int64_t first, std::int64_t strips, std::int64_t j, std::int64_t tiles, int phases) {
+    const std::int64_t in0 = first * in0_.width * in0_.depth;
+    engine::Block block;
+    block.in0_high = in0_.high.data() + in0;
+    block.in0_low = in0_.low.empty() ? nullptr : in0_.low.data() + in0;
+    block.in0_exponents = in0_.exponents.data() + first * in0_.words;
+    block.in0_largest = in0_.largest.data() + first;
+    block.strips = strips;
+    block.in1_high = in1_.high.data();
+    block.in1_low = in1_.low.empty() ? nullptr : in1_.low.data();
+    block.in1_exponents = in1_.exponents.data();
+    block.in1_largest = in1_.largest[0];
+    block.tiles = tiles;
+    block.columns = std::min(kernel_.columns, columns_.size() - j * kernel_.columns);
+    block.phases = phases;
+    block.fp32 = job_.config.fp32_acc;
+    block.dst = at(dst_, first, j);
+    return block;
+  }
+
   void split_in0(Range k) {
-    const Source source{job_.a, job_.transpose_a ? job_.lda : 1, job_.transpose_a ? 1 : job_.lda};
-    for (std::int64_t i = 0; i < row_strips_; ++i) {
-      const std::int64_t row = rows_.first + i * kernel_.rows;
-      gather_strip(source, {row, std::min(row + kernel_.rows, rows_.last)}, k, in0_, i);
-      in0_.split(i, kernel_, nullptr, 0, engine::kIn0Bits, engine::kIn0High, 1.0F);
-    }
-    in0_.copy_exponents();
+    const Operand in0 = operand(job_.a, job_.lda, job_.transpose_a);
+    const std::int64_t whole = k.size() == in0_.depth && in0.column_step == 1 ? rows_.size() / kernel_.rows : 0;
+    split_in0(in0, 0, whole, k);
+    for (std::int64_t i = whole; i < row_strips_; ++i) split_in0(in0, i, 1, k);
+  }
+
+  void split_in0(const Operand& in0, std::int64_t first, std::int64_t strips, Range k) {
+    if (strips == 0) return;
+    const std::int64_t row = rows_.first + first * kernel_.rows;
+    const std::int64_t height = strips * kernel_.rows;
+    engine::Split job = in0_.split(first);
+    job.strips = strips;
+    find(in0, {row, std::min(row + height, rows_.last)}, k, height, in0_.depth, job);
+    job.bits = engine::kIn0Bits;
+    job.high_bits = engine::kIn0High;
+    kernel_.split_in0(job);
   }
 
   void split_in1(Range k, std::int64_t j) {
-    const Source source{job_.b, job_.transpose_b ? 1 : job_.ldb, job_.transpose_b ? job_.ldb : 1};
+    const Operand in1 = operand(job_.b, job_.ldb, job_.transpose_b);
     const std::int64_t column = columns_.first + j * kernel_.columns;
-    const Range across{column, std::min(column + kernel_.columns, columns_.last)};
-    const float* in_place = nullptr;
-    if (source.across_step == 1 && across.size() == in1_.width && k.size() == in1_.depth) {
-      in_place = source.base + k.first * source.k_step + column;
-    } else {
-      gather_strip(source, across, k, in1_, j);
-    }
-    in1_.split(j, kernel_, in_place, source.k_step, engine::kIn1Bits, engine::kIn1High, kTieBreak);
+    engine::Split job = in1_.split(0);
+    find(in1, k, {column, std::min(column + kernel_.columns, columns_.last)}, in1_.depth, kernel_.columns, job);
+    job.bits = engine::kIn1Bits;
+    job.high_bits = engine::kIn1High;
+    job.scale = kTieBreak;
+    kernel_.split_in1(job);
   }
 
-  void fold(std::int64_t i, std::int64_t j, std::int64_t block) {
+  // Where the values of a strip lie: in the operand itself if it has them all in rows.
+  void find(const Operand& operand, Range rows, Range columns, std::int64_t height, std::int64_t width,
+            engine::Split& job) {
+    if (operand.column_step == 1 && rows.size() == height && columns.size() == width) {
+      job.from = operand.base + rows.first * operand.row_step + columns.first;
+      job.stride = operand.row_step;
+    } else {
+      job.from = gather(operand, rows, columns, height, width, scratch().gathered);
+      job.stride = width;
+    }
+  }
+
+  // partial += sums, as the packer adds in memory. The sums start anew.
+  void fold(std::int64_t i, std::int64_t j) {
     float* sums = at(dst_, i, j);
     float* partial = at(partial_, i, j);
     const std::int64_t size = kernel_.rows * kernel_.columns;
-    if (block == 0) {
-      std::copy_n(sums, size, partial);
-      std::fill_n(sums, size, 0.0F);
-    } else if (job_.config.fp32_acc) {
-      for (std::int64_t l = 0; l < size; ++l) partial[l] += sums[l];
-      std::fill_n(sums, size, 0.0F);
-    } else {
-      kernel_.accumulate(partial, sums, size);
+    for (std::int64_t l = 0; l < size; ++l) {
+      const float total = partial[l] + sums[l];
+      partial[l] = job_.config.fp32_acc ? total : round_bfloat16(total);
+      sums[l] = 0.0F;
     }
   }
 
@@ -258,8 +290,8 @@ class Task {
   }
 
   // The piece of a buffer that belongs to a strip of rows and one of columns.
-  float* at(std::vector<float>& buffer, std::int64_t i, std::int64_t j) const {
-    return buffer.data() + (i * column_strips_ + j) * kernel_.rows * kernel_.columns;
+  float* at(AlignedVector<float>& buffer, std::int64_t i, std::int64_t j) const {
+    return buffer.data() + (j * row_strips_ + i) * kernel_.rows * kernel_.columns;
   }
 
   void write() {
@@ -292,8 +324,9 @@ class Task {
   bool l1_acc_;
   Packed& in0_ = scratch().in0;
   Packed& in1_ = scratch().in1;
-  std::vector<float>& dst_ = scratch().dst;
-  std::vector<float>& partial_ = scratch().partial;
+  AlignedVector<float>& dst_ = scratch().dst;
+  AlignedVector<float>& partial_ = scratch().partial;
+  std::vector<char>& huge_ = scratch().huge;
 };
 
 }  // namespace

@@ -15,35 +15,76 @@ namespace {
 
 struct Lanes {
   static constexpr std::int64_t kLanes = 8;
-  static constexpr std::int64_t kColumns = 16;
   using Floats = __m256;
   using Ints = __m256i;
-  using Bytes = __m128i;
+  using Bytes = __m256i;
 
-  OPWRIGHT_TARGET static Bytes bytes(int value) { return _mm_set1_epi8(static_cast<char>(value)); }
-  OPWRIGHT_TARGET static Bytes four_bytes(const std::int8_t* at) {
-    std::int32_t word = 0;
-    std::memcpy(&word, at, sizeof(word));
-    return _mm_set1_epi32(word);
+  OPWRIGHT_TARGET static Bytes bytes(int value) { return _mm256_set1_epi8(static_cast<char>(value)); }
+  OPWRIGHT_TARGET static Bytes spread_bytes(std::uint32_t word) { return _mm256_set1_epi32(static_cast<int>(word)); }
+  OPWRIGHT_TARGET static Bytes load_bytes(const std::uint32_t* at) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
   }
-  OPWRIGHT_TARGET static Bytes load(const std::int8_t* at) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  OPWRIGHT_TARGET static void store_bytes(std::uint32_t* at, Bytes a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), a);
   }
-  OPWRIGHT_TARGET static Bytes add_bytes(Bytes a, Bytes b) { return _mm_add_epi8(a, b); }
-  OPWRIGHT_TARGET static Bytes max_bytes(Bytes a, Bytes b) { return _mm_max_epi8(a, b); }
-  OPWRIGHT_TARGET static void store(std::uint8_t* at, Bytes a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(at), a); }
-  OPWRIGHT_TARGET static Ints widen(const std::uint8_t* at) {
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at)));
+  OPWRIGHT_TARGET static Bytes as_bytes(Ints a) { return a; }
+  // The lowest byte of each lane in all four.
+  OPWRIGHT_TARGET static Bytes four_times(Ints a) {
+    return _mm256_shuffle_epi8(
+        a, _mm256_set_epi32(0x0C0C0C0C, 0x08080808, 0x04040404, 0, 0x0C0C0C0C, 0x08080808, 0x04040404, 0));
+  }
+  OPWRIGHT_TARGET static Ints with_byte(Ints words, Ints byte, std::int64_t v) {
+    return _mm256_or_si256(words, v == 0   ? byte
+                                  : v == 1 ? _mm256_slli_epi32(byte, 8)
+                                  : v == 2 ? _mm256_slli_epi32(byte, 16)
+                                           : _mm256_slli_epi32(byte, 24));
+  }
+  OPWRIGHT_TARGET static Bytes add_bytes(Bytes a, Bytes b) { return _mm256_add_epi8(a, b); }
+  OPWRIGHT_TARGET static Bytes max_bytes(Bytes a, Bytes b) { return _mm256_max_epi8(a, b); }
+  OPWRIGHT_TARGET static Bytes max_unsigned(Bytes a, Bytes b) { return _mm256_max_epu8(a, b); }
+  // Byte v of each lane in the place of a float's exponent; the other bits are noise.
+  OPWRIGHT_TARGET static Ints power(Bytes a, std::int64_t v) {
+    return v == 0   ? _mm256_slli_epi32(a, 23)
+           : v == 1 ? _mm256_slli_epi32(a, 15)
+           : v == 2 ? _mm256_slli_epi32(a, 7)
+                    : _mm256_srli_epi32(a, 1);
+  }
+  OPWRIGHT_TARGET static Floats noisy_magic(Bytes a, std::int64_t v) { return as_magic(power(a, v)); }
+  OPWRIGHT_TARGET static Ints larger_power(Ints a, Ints b) {
+    const Ints exponent = ints(0x7F800000);
+    return _mm256_max_epi32(bit_and(a, exponent), bit_and(b, exponent));
+  }
+  OPWRIGHT_TARGET static Floats as_magic(Ints power) {
+    return as_floats(_mm256_or_si256(bit_and(power, ints(0x7F800000)), ints(1 << 22)));
   }
   OPWRIGHT_TARGET static Ints ints(int value) { return _mm256_set1_epi32(value); }
   OPWRIGHT_TARGET static Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
   OPWRIGHT_TARGET static Ints sub(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
   OPWRIGHT_TARGET static Ints max(Ints a, Ints b) { return _mm256_max_epi32(a, b); }
+  OPWRIGHT_TARGET static int largest(Ints a) {
+    __m128i four = _mm_max_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    four = _mm_max_epi32(four, _mm_shuffle_epi32(four, 0x4E));
+    return _mm_cvtsi128_si32(_mm_max_epi32(four, _mm_shuffle_epi32(four, 0xB1)));
+  }
   OPWRIGHT_TARGET static Ints bit_and(Ints a, Ints b) { return _mm256_and_si256(a, b); }
-  OPWRIGHT_TARGET static Ints bit_or(Ints a, Ints b) { return _mm256_or_si256(a, b); }
-  OPWRIGHT_TARGET static Ints shift_left(Ints a) { return _mm256_slli_epi32(a, 23); }
   OPWRIGHT_TARGET static Ints as_ints(Floats a) { return _mm256_castps_si256(a); }
   OPWRIGHT_TARGET static Floats as_floats(Ints a) { return _mm256_castsi256_ps(a); }
+  OPWRIGHT_TARGET static Floats without_denormals(Floats a) {
+    const Ints exponent = bit_and(as_ints(a), ints(0x7F800000));
+    return as_floats(_mm256_andnot_si256(_mm256_cmpeq_epi32(exponent, ints(0)), as_ints(a)));
+  }
+  // The biased exponent; of a zero, one that is small whatever it is compared with.
+  OPWRIGHT_TARGET static Ints exponent_or_little(Ints a) {
+    const Ints exponent = _mm256_srli_epi32(bit_and(a, ints(INT32_MAX)), 23);
+    return _mm256_blendv_epi8(exponent, ints(-1000), _mm256_cmpeq_epi32(exponent, ints(0)));
+  }
+  // a0 b0 a1 b1 …: the first and the second half of it.
+  OPWRIGHT_TARGET static Floats first_pairs(Floats a, Floats b) {
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20);
+  }
+  OPWRIGHT_TARGET static Floats last_pairs(Floats a, Floats b) {
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
+  }
   OPWRIGHT_TARGET static Ints floor_to_ints(Floats a) {
     return _mm256_cvttps_epi32(_mm256_round_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
   }
@@ -64,7 +105,14 @@ struct Lanes {
     return _mm256_or_ps(value, _mm256_and_ps(_mm256_castsi256_ps(a), _mm256_set1_ps(-0.0F)));
   }
   OPWRIGHT_TARGET static Floats load(const float* at) { return _mm256_loadu_ps(at); }
+  OPWRIGHT_TARGET static Floats load_once(const float* at) { return load(at); }
+  OPWRIGHT_TARGET static Floats spread(const float* at) { return _mm256_broadcast_ss(at); }
   OPWRIGHT_TARGET static void store(float* at, Floats a) { _mm256_storeu_ps(at, a); }
+  OPWRIGHT_TARGET static Floats to_bfloat16(Floats a) {
+    const Ints bits = as_ints(a);
+    const Ints odd = bit_and(_mm256_srli_epi32(bits, 16), ints(1));
+    return as_floats(bit_and(add(add(bits, ints(0x7FFF)), odd), ints(~0xFFFF)));
+  }
   OPWRIGHT_TARGET static Floats floats(float value) { return _mm256_set1_ps(value); }
   OPWRIGHT_TARGET static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
   OPWRIGHT_TARGET static Floats sub(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
@@ -77,7 +125,7 @@ struct Lanes {
 }  // namespace
 
 const Kernel* avx2_kernel() {
-  static const Kernel kernel{kRows, kColumns, run, split, accumulate};
+  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1};
   static const bool there = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return there ? &kernel : nullptr;
 }

@@ -33,41 +33,45 @@ inline constexpr std::uint32_t kIn1High = 0xFFF80000U;
 inline constexpr std::uint32_t kIn0Bits = 0xFFFFE000U;
 inline constexpr std::uint32_t kIn1Bits = 0xFFFFC000U;
 
-inline constexpr std::int64_t kIn0Copies = 4;  // of each exponent
 inline constexpr std::int32_t kSmallestByte = -64;
+inline constexpr std::int64_t kBlockTiles = 2;
 
-// Operands of a strip of rows (in0) or columns (in1), k after k: the two masked parts, and exponents relative to the
+// Strips of operands, of rows (in0) or of columns (in1), k after k: the two masked parts, and exponents relative to the
 // largest of the strip, so that a byte holds them: -64 for zero and for all that is smaller still. Those of in0 stand
-// four times each, which is quicker to spread over a vector.
+// four times in a word; the four bytes of a word of in1 belong to columns a quarter of the strip apart.
 // The parts of in1 are larger by 2^-18 than they should be: that turns ties to even into ties away from zero, and is
 // too small to do anything else to products of 12 bits.
-struct Strip {
-  const float* high = nullptr;
-  const float* low = nullptr;
-  const std::int8_t* exponents = nullptr;
-  int largest = 0;  // biased exponent
-};
-
-// Runs `tiles` tiles of k: dst (rows x columns of the kernel, dense) goes in and out.
+//
+// A block is some strips of in0, one after the other in memory, times one of in1, over `tiles` tiles of k. Their
+// destinations (rows x columns of the kernel) lie one after the other as well.
 struct Block {
-  Strip in0;
-  Strip in1;
-  std::int64_t tiles = 0;
+  const float* in0_high = nullptr;
+  const float* in0_low = nullptr;  // null where no phase needs it
+  const std::uint32_t* in0_exponents = nullptr;
+  const int* in0_largest = nullptr;  // of each strip, biased
+  std::int64_t strips = 0;
+  const float* in1_high = nullptr;
+  const float* in1_low = nullptr;
+  const std::uint32_t* in1_exponents = nullptr;
+  int in1_largest = 0;
+  std::int64_t tiles = 0;    // at most kBlockTiles
   std::int64_t columns = 0;  // that are wanted: the kernel may leave out the others
   int phases = 1;
   bool fp32 = false;
   float* dst = nullptr;
+  float* partial = nullptr;  // where set, the destinations start from nothing and are added to these instead of kept
 };
 
-// Values of one strip to be taken apart: rows of `width` values, `stride` apart. They may lie in `high` already.
+// Values to be taken apart: of in0 the rows of some strips, `depth` values each; of in1 `depth` rows of one strip's
+// columns. Rows are `stride` apart.
 struct Split {
   const float* from = nullptr;
   std::int64_t stride = 0;
-  std::int64_t width = 0;
-  std::int64_t rows = 0;
+  std::int64_t depth = 0;  // whole tiles
+  std::int64_t strips = 1;
   float* high = nullptr;
   float* low = nullptr;  // null where no phase needs it
-  std::int8_t* exponents = nullptr;
+  std::uint32_t* exponents = nullptr;
   int* largest = nullptr;
   std::uint32_t bits = 0;  // that the engine uses at all
   std::uint32_t high_bits = 0;
@@ -78,8 +82,8 @@ struct Kernel {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   void (*run)(const Block& block) = nullptr;
-  void (*split)(const Split& job) = nullptr;
-  void (*accumulate)(float* partial, float* sums, std::int64_t size) = nullptr;
+  void (*split_in0)(const Split& job) = nullptr;
+  void (*split_in1)(const Split& job) = nullptr;
 };
 const Kernel& best_kernel();
 const Kernel& portable_kernel();

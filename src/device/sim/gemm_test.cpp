@@ -117,6 +117,23 @@ TEST(Gemm, InfinityAndHugeValuesGoTheSlowWay) {
   EXPECT_EQ(problem.c, problem.exact());
 }
 
+// A sum that was once beyond what the kernels take stays so, whatever is added later.
+TEST(Gemm, HugeSumsStayOnTheSlowWay) {
+  for (const bool fp32 : {false, true}) {
+    Problem problem(9, 70, 256);
+    problem.job.config.fp32_acc = fp32;
+    problem.a[3] = 1e37F;  // in the first tile of k
+    problem.b[70 * 3] = 2e30F;
+    const std::vector<float> expected = problem.exact();
+    EXPECT_EQ(expected[0], INFINITY);
+    for (const engine::Kernel* kernel : {&engine::portable_kernel(), engine::avx2_kernel(), engine::avx512_kernel()}) {
+      if (kernel == nullptr) continue;
+      engine::gemm_with(problem.job, *kernel);
+      EXPECT_EQ(problem.c, expected) << kernel->columns << " columns";
+    }
+  }
+}
+
 TEST(Gemm, TransposedOperandsAreReadInPlace) {
   Problem straight(20, 30, 50);
   gemm(straight.job);
