@@ -1,21 +1,36 @@
+#include <algorithm>
+
+#include "model/board.h"
 #include "model/conv_call.h"
+#include "model/conv_shards.h"
 #include "ops/shared/conv_rules.h"
 #include "ops/shared/matmul_rules.h"
 
 namespace opwright {
 namespace {
 
+// Channels are spread over cores, and each core's share under a row of the window is one partial sum. Where no board is
+// known the usual grid stands for it.
+std::int64_t channels_of_core(const ConvCall& conv, std::int64_t channels, DType dtype) {
+  static const Board board = find_board("n150").value_or(Board{});
+  const Spread spread = conv_spread(conv, dtype, board).value_or(Spread{});
+  const std::int64_t cores = std::clamp<std::int64_t>(spread.channel_cores(), 1, std::max<std::int64_t>(channels, 1));
+  return round_up((channels + cores - 1) / cores, 8);
+}
+
 ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t) {
   const auto conv = conv_call(call);
   if (!conv) return {};
   const std::int64_t taps = conv->window.kernel_h * conv->window.kernel_w;
   const std::int64_t channels = conv->prepared ? conv->weight_channels : conv->in_channels / conv->groups;
+  const DType dtype = conv_dtype(call).value_or(DType::kBfloat16);
   // Prepared weights of groups are a matrix of blocks, and zeros beside them add no error.
   Contraction c{.terms = taps * conv->in_channels / conv->groups,
-                .block = round_up(channels * conv->window.kernel_w, 32),
+                .block = channels_of_core(*conv, channels, dtype) * conv->window.kernel_w,
                 .config = conv_compute(call, *conv),
                 .a = conv->input->dtype.value,
-                .b = conv->weight_dtype};
+                .b = conv->weight_dtype,
+                .out = dtype};
   if (conv->bias != nullptr) ++c.steps;
   if (!conv->activation.is_null()) ++c.steps;
   return contraction_budget(c);

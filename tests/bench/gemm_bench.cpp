@@ -2,7 +2,7 @@
 // count and fidelity. A fidelity of n phases is n passes of multiplications; `ratio` is OpenBLAS's rate over the
 // model's rate for one pass (2 means half as fast), the median of turns in which both ran one after the other.
 //
-//   gemm_bench [--quick]
+//   gemm_bench [--quick | M N K]
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -145,7 +145,9 @@ int main(int argc, char** argv) {
   const OpenBlas blas = load_openblas();
   if (blas.sgemm == nullptr) std::fprintf(stderr, "libopenblas not found: the model's rates alone\n");
   for (const int threads : {1, 2}) {
-    if (quick) {
+    if (argc == 4) {
+      measure({std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3])}, threads, blas);
+    } else if (quick) {
       for (const ProblemSize& size : kQuickSizes) measure(size, threads, blas);
     } else {
       for (const ProblemSize& size : kSizes) measure(size, threads, blas);

@@ -337,8 +337,12 @@ void gemm(const Gemm& job) { engine::gemm_with(job, engine::best_kernel()); }
 
 void engine::gemm_with(const Gemm& job, const Kernel& kernel) {
   if (job.m <= 0 || job.n <= 0) return;
-  std::int64_t rows = std::min(kTaskRows, job.m);
-  std::int64_t columns = std::min(kTaskColumns, job.n);
+  // Pieces of about the same size, so that no thread waits long for the last one.
+  const auto even = [](std::int64_t size, std::int64_t most, std::int64_t multiple) {
+    return ceil_div(ceil_div(size, ceil_div(size, most)), multiple) * multiple;
+  };
+  std::int64_t rows = even(job.m, kTaskRows, kernel.rows);
+  std::int64_t columns = even(job.n, kTaskColumns, kernel.columns);
   const auto tasks = [&] { return ceil_div(job.m, rows) * ceil_div(job.n, columns); };
   while (tasks() < 2 * threads() && std::max(rows, columns) > kSmallestTask) {
     std::int64_t& larger = rows > columns ? rows : columns;

@@ -300,6 +300,11 @@ ErrorBudget contraction_budget(const Contraction& c) {
   for (const DType dtype : {c.a, c.b})
     if (dtype == DType::kFloat32) budget.relative += 0x1p-10;
   budget.ulps = 1.0 + c.steps;
+  // Without an accumulator of their own partial sums wait in the output's format, which a block float rounds each time.
+  // Those roundings know nothing of each other: their errors grow with the root of their number.
+  if (is_block_float(c.out) && !c.config.l1_acc && !c.config.fp32_acc && c.block > 0) {
+    budget.ulps += std::sqrt(static_cast<double>((c.terms + c.block - 1) / c.block - 1));
+  }
   budget.why = fmt::format("{} accumulation of {} terms, {}", c.config.fp32_acc ? "fp32" : "bf16", c.terms,
                            name_of(c.config.fidelity));
   return budget;
@@ -315,7 +320,8 @@ ErrorBudget matmul_budget(const BoundCall& call) {
                 .block = program ? program->in0_block_w * 32 : 0,
                 .config = matmul_compute(call, board),
                 .a = operands->a->dtype.value,
-                .b = operands->b->dtype.value};
+                .b = operands->b->dtype.value,
+                .out = matmul_dtype(call).value_or(DType::kBfloat16)};
   if (call.passed("bias")) ++c.steps;
   if (call.passed("activation") || (program && !program->fused_activation.is_null())) ++c.steps;
   return contraction_budget(c);

@@ -26,6 +26,7 @@ struct Contraction {
   ComputeConfig config;
   DType a = DType::kBfloat16;
   DType b = DType::kBfloat16;
+  DType out = DType::kBfloat16;
   int steps = 0;  // roundings after the sum: bias, function
 };
 ErrorBudget contraction_budget(const Contraction& contraction);
