@@ -14,8 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#define OPWRIGHT_FUZZ_TARGETS(X) \
-  X(graph) X(json) X(jsonl) X(master) X(native) X(normalize) X(per_op) X(reflection) X(selector)
+#define OPWRIGHT_FUZZ_TARGETS(X)                                                                              \
+  X(case_line)                                                                                                \
+  X(graph)                                                                                                    \
+  X(json) X(jsonl) X(master) X(messages) X(native) X(normalize) X(per_op) X(reflection) X(selector) X(suites) \
+      X(vectors)
 
 #define OPWRIGHT_DECLARE(name) extern "C" int opwright_fuzz_##name(const std::uint8_t* data, std::size_t size);
 OPWRIGHT_FUZZ_TARGETS(OPWRIGHT_DECLARE)
