@@ -31,17 +31,16 @@ function renderMatrix() {
 function matrixCell(rows, words, wanted, chosen) {
   if (!rows) return el("td", { class: "hole" }, el("span", { class: "offscreen" }, "no case"));
   const sum = figuresOf(rows);
-  const label = `${words}: ${sum.good} of ${sum.total} ${goodName()}`;
+  const label = `${words}: ${sum.good} of ${sum.total} ${goodName()}${sum.failures ? `, ${sum.failures} failed` : ""}`;
   return el("td", null, el("button", {
-    type: "button", class: `cell ${shade(sum.good, sum.total)}${chosen ? " chosen" : ""}`, title: label, "aria-label": label,
+    type: "button", class: `cell ${shade(sum)}${chosen ? " chosen" : ""}`, title: label, "aria-label": label,
     "aria-pressed": String(chosen), "data-op": wanted.op, "data-dtype": wanted.dtype, onclick: () => toggleFilters(wanted),
   }, el("b", null, grouped(sum.good)), `/${grouped(sum.total)}`));
 }
 
-// Five steps from none to all; the number says it too.
-function shade(part, whole) {
-  if (part === whole) return "s4";
-  if (part === 0) return "s0";
-  const share = part / whole;
-  return share < 0.5 ? "s1" : share < 0.9 ? "s2" : "s3";
+// Red is for failures alone: what nobody could decide or run is yellow. The numbers say it too.
+function shade(sum) {
+  if (sum.good === sum.total) return "s4";
+  if (sum.failures > 0) return sum.failures * 2 < sum.total ? "s1" : "s0";
+  return sum.good < 0.9 * sum.total ? "s2" : "s3";
 }
