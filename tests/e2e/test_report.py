@@ -250,6 +250,12 @@ def test_a_click_on_the_matrix(visit) -> None:
     assert shown(page) == MIXED
 
 
+def test_red_in_the_matrix_is_for_failures(visit) -> None:
+    cells = visit().value("[...document.querySelectorAll('#matrix .cell')].map((c) => [c.className, c.title])")
+    red = {("s0" in shades.split() or "s1" in shades.split(), "failed" in words) for shades, words in cells}
+    assert red == {(True, True), (False, False)}
+
+
 def test_a_click_on_a_plot_and_on_an_outcome(visit) -> None:
     page = visit()
     words = page.value("document.querySelector('#plot-pcc .column').getAttribute('aria-label')")

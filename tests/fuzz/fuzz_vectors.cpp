@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto read = [&](std::vector<std::string>& ids) {
     return opwright::vectors::read_vectors(
         file.path(), [&](opwright::vectors::TestVector&& vector) -> opwright::Status {
-          opwright::fuzz::require(!vector.id.empty() && vector.key.size() == 32, "a vector has a name and a key",
+          opwright::fuzz::require(!vector.id.empty() && !vector.key.empty(), "a vector has a name and a key",
                                   vector.id);
           opwright::fuzz::require(!vector.config.op.empty(), "a vector has an operation", vector.id);
           ids.push_back(vector.id + ' ' + vector.key + ' ' + vector.suite);
