@@ -20,7 +20,7 @@ namespace {
 using engine::kTile;
 
 // A task's share of the output and of k: sized so that both packed operands and the destination stay in a core's cache.
-constexpr std::int64_t kTaskRows = 384;
+constexpr std::int64_t kTaskRows = 256;
 constexpr std::int64_t kTaskColumns = 512;
 constexpr std::int64_t kTaskTiles = engine::kBlockTiles;
 constexpr std::int64_t kSmallestTask = 64;  // rows or columns, where there would be too few tasks for all threads

@@ -101,11 +101,11 @@ struct Lanes {
     return _mm512_cvttps_epi32(
         _mm512_fmadd_round_ps(a, b, _mm512_castsi512_ps(outwards), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
   }
-  // Cut off to 24 bits; where what is left is half a unit or more, twice that is one more unit.
+  // Cut off to 24 bits; where what is left is half a unit or more, adding it once more reaches the next one.
   OPWRIGHT_TARGET static Floats away_to_floats(Ints a) {
-    const __m512 cut = _mm512_cvt_roundepi32_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    const __m512 left = _mm512_cvtepi32_ps(_mm512_sub_epi32(a, _mm512_cvttps_epi32(cut)));
-    return _mm512_fmadd_round_ps(left, _mm512_set1_ps(2.0F), cut, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const Floats cut = _mm512_cvt_roundepi32_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const Ints left = sub(a, _mm512_cvttps_epi32(cut));
+    return _mm512_cvt_roundepi32_ps(add(a, left), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   }
   OPWRIGHT_TARGET static Floats load(const float* at) { return _mm512_loadu_ps(at); }
   // For a value used more than once: the compiler would load it anew for each use, and loads are what is scarce.
