@@ -1,9 +1,6 @@
 #include "device/sim/gemm.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#include <memory>
 #include <vector>
 
 #include "base/aligned_vector.h"
@@ -273,7 +270,11 @@ class Task {
   void fold(std::int64_t i, std::int64_t j) {
     float* sums = at(dst_, i, j);
     float* partial = at(partial_, i, j);
-    const std::int64_t size = kernel_.rows * kernel_.columns;
+    if (huge_[static_cast<std::size_t>(j * row_strips_ + i)] == 0) {
+      kernel_.fold(partial, sums, job_.config.fp32_acc);
+      return;
+    }
+    const std::int64_t size = kernel_.rows * kernel_.columns;  // the kernels know no NaN
     for (std::int64_t l = 0; l < size; ++l) {
       const float total = partial[l] + sums[l];
       partial[l] = job_.config.fp32_acc ? total : round_bfloat16(total);

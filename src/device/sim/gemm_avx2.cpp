@@ -125,7 +125,7 @@ struct Lanes {
 }  // namespace
 
 const Kernel* avx2_kernel() {
-  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1};
+  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1, fold_strip};
   static const bool there = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return there ? &kernel : nullptr;
 }

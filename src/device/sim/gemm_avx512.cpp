@@ -138,7 +138,7 @@ struct Lanes {
 }  // namespace
 
 const Kernel* avx512_kernel() {
-  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1};
+  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1, fold_strip};
   static const bool there = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");

@@ -84,6 +84,8 @@ struct Kernel {
   void (*run)(const Block& block) = nullptr;
   void (*split_in0)(const Split& job) = nullptr;
   void (*split_in1)(const Split& job) = nullptr;
+  // What `Block::partial` asks for, of one strip whose sums are complete.
+  void (*fold)(float* partial, float* sums, bool fp32) = nullptr;
 };
 const Kernel& best_kernel();
 const Kernel& portable_kernel();

@@ -119,7 +119,7 @@ struct Lanes {
 }  // namespace
 
 const Kernel& portable_kernel() {
-  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1};
+  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1, fold_strip};
   return kernel;
 }
 
