@@ -1,6 +1,4 @@
 // Any bytes as a file of vectors: what the existing generator writes, or one vector a line.
-#include <set>
-
 #include "laws.h"
 #include "vectors/read_vectors.h"
 

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "device/sim/gemm_kernel.h"
 #include "base/parallel.h"
+#include "device/sim/gemm_kernel.h"
 #include "model/quantize.h"
 
 namespace opwright::sim {
@@ -168,6 +168,35 @@ TEST(Gemm, SpillsShowWhereTheyLosePrecision) {
   problem.job.out_dtype = DType::kBfloat8B;  // then partial sums are BFLOAT8_B too
   gemm(problem.job);
   EXPECT_NE(problem.c, plain);
+}
+
+// Blocks that one call of a kernel takes whole, and longer ones: each but the last is summed alone and added in memory.
+TEST(Gemm, PartialSumsAreAddedInMemory) {
+  for (const bool fp32 : {false, true}) {
+    for (const std::int64_t block : {2, 3}) {
+      Problem problem(9, 70, 320);
+      problem.job.config.fp32_acc = fp32;
+      problem.job.config.l1_acc = true;
+      problem.job.in0_block_w = block;
+      std::vector<float> expected(problem.c.size(), 0.0F);
+      for (std::int64_t tile = 0; tile < 10; tile += block) {
+        const std::int64_t tiles = std::min<std::int64_t>(block, 10 - tile);
+        const bool last = tile + block >= 10;
+        std::vector<float> sums = last ? expected : std::vector<float>(expected.size(), 0.0F);
+        engine::run_exact(problem.job, 0, 9, 0, 70, tile * engine::kTile, tiles, sums.data(), 70);
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+          const float total = last ? sums[i] : expected[i] + sums[i];
+          expected[i] = fp32 || last ? total : round_bfloat16(total);
+        }
+      }
+      for (const engine::Kernel* kernel :
+           {&engine::portable_kernel(), engine::avx2_kernel(), engine::avx512_kernel()}) {
+        if (kernel == nullptr) continue;
+        engine::gemm_with(problem.job, *kernel);
+        EXPECT_EQ(problem.c, expected) << kernel->columns << " columns, blocks of " << block;
+      }
+    }
+  }
 }
 
 TEST(Gemm, ThreadsDoNotMatter) {
