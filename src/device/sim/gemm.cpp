@@ -16,8 +16,9 @@ namespace {
 
 using engine::kTile;
 
-// A task's share of the output and of k: sized so that both packed operands and the destination stay in a core's cache.
-constexpr std::int64_t kTaskRows = 256;
+// A task's share of the output and of k: so large that taking operands apart costs little, and so small that both stay
+// in a core's cache.
+constexpr std::int64_t kTaskRows = 512;
 constexpr std::int64_t kTaskColumns = 512;
 constexpr std::int64_t kTaskTiles = engine::kBlockTiles;
 constexpr std::int64_t kSmallestTask = 64;  // rows or columns, where there would be too few tasks for all threads
@@ -104,7 +105,7 @@ DType intermediate_dtype(const Gemm& job, bool l1_acc) {
 // A thread's buffers, kept from task to task.
 struct Scratch {
   Packed in0;
-  Packed in1;  // one strip at a time
+  Packed in1;
   AlignedVector<float> gathered;
   AlignedVector<float> dst;
   AlignedVector<float> partial;
@@ -171,11 +172,11 @@ class Task {
     const bool whole = ends && tile == block * block_;  // of the block's tiles
     const Range k{tile * kTile, std::min(job_.k, (tile + count) * kTile)};
     const int phases = engine::phases_of(job_.config.fidelity);
-    in0_.resize(row_strips_, kernel_.rows, count * kTile, kernel_.rows, phases > 2);
-    in1_.resize(1, kernel_.columns, count * kTile, kernel_.columns / 4, phases > 1);
+    in0_.resize(row_strips_, kernel_.rows, count * kTile, kernel_.in0_words, phases > 2);
+    in1_.resize(column_strips_, kernel_.columns, count * kTile, kernel_.in1_words, phases > 1);
     split_in0(k);
+    split_in1(k);
     for (std::int64_t j = 0; j < column_strips_; ++j) {
-      split_in1(k, j);
       for (std::int64_t i = 0; i < row_strips_;) {
         const std::int64_t first = i;
         while (i < row_strips_ && !is_huge(i, j)) ++i;
@@ -198,7 +199,7 @@ class Task {
 
   // Whether a strip's values are, or once were, beyond what the kernels take: then its sums may be so for good.
   bool is_huge(std::int64_t i, std::int64_t j) {
-    const int largest = in0_.largest[static_cast<std::size_t>(i)] + in1_.largest[0] - 127;
+    const int largest = in0_.largest[static_cast<std::size_t>(i)] + in1_.largest[static_cast<std::size_t>(j)] - 127;
     char& huge = huge_[static_cast<std::size_t>(j * row_strips_ + i)];
     if (largest > engine::kLargestExponent) huge = 1;
     return huge != 0;
@@ -212,10 +213,11 @@ class Task {
     block.in0_exponents = in0_.exponents.data() + first * in0_.words;
     block.in0_largest = in0_.largest.data() + first;
     block.strips = strips;
-    block.in1_high = in1_.high.data();
-    block.in1_low = in1_.low.empty() ? nullptr : in1_.low.data();
-    block.in1_exponents = in1_.exponents.data();
-    block.in1_largest = in1_.largest[0];
+    const std::int64_t in1 = j * in1_.width * in1_.depth;
+    block.in1_high = in1_.high.data() + in1;
+    block.in1_low = in1_.low.empty() ? nullptr : in1_.low.data() + in1;
+    block.in1_exponents = in1_.exponents.data() + j * in1_.words;
+    block.in1_largest = in1_.largest[static_cast<std::size_t>(j)];
     block.tiles = tiles;
     block.columns = std::min(kernel_.columns, columns_.size() - j * kernel_.columns);
     block.phases = phases;
@@ -243,11 +245,20 @@ class Task {
     kernel_.split_in0(job);
   }
 
-  void split_in1(Range k, std::int64_t j) {
+  void split_in1(Range k) {
     const Operand in1 = operand(job_.b, job_.ldb, job_.transpose_b);
-    const std::int64_t column = columns_.first + j * kernel_.columns;
-    engine::Split job = in1_.split(0);
-    find(in1, k, {column, std::min(column + kernel_.columns, columns_.last)}, in1_.depth, kernel_.columns, job);
+    const std::int64_t whole = k.size() == in1_.depth && in1.column_step == 1 ? columns_.size() / kernel_.columns : 0;
+    split_in1(in1, 0, whole, k);
+    for (std::int64_t j = whole; j < column_strips_; ++j) split_in1(in1, j, 1, k);
+  }
+
+  void split_in1(const Operand& in1, std::int64_t first, std::int64_t strips, Range k) {
+    if (strips == 0) return;
+    const std::int64_t column = columns_.first + first * kernel_.columns;
+    const std::int64_t width = strips * kernel_.columns;
+    engine::Split job = in1_.split(first);
+    job.strips = strips;
+    find(in1, k, {column, std::min(column + width, columns_.last)}, in1_.depth, width, job);
     job.bits = engine::kIn1Bits;
     job.high_bits = engine::kIn1High;
     job.scale = kTieBreak;

@@ -15,6 +15,7 @@ namespace {
 
 struct Lanes {
   static constexpr std::int64_t kLanes = 8;
+  static constexpr std::int64_t kVectors = 4;
   using Floats = __m256;
   using Ints = __m256i;
   using Bytes = __m256i;
@@ -24,32 +25,23 @@ struct Lanes {
   OPWRIGHT_TARGET static Bytes load_bytes(const std::uint32_t* at) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
   }
-  OPWRIGHT_TARGET static void store_bytes(std::uint32_t* at, Bytes a) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), a);
-  }
-  OPWRIGHT_TARGET static Bytes as_bytes(Ints a) { return a; }
-  // The lowest byte of each lane in all four.
-  OPWRIGHT_TARGET static Bytes four_times(Ints a) {
-    return _mm256_shuffle_epi8(
-        a, _mm256_set_epi32(0x0C0C0C0C, 0x08080808, 0x04040404, 0, 0x0C0C0C0C, 0x08080808, 0x04040404, 0));
-  }
-  OPWRIGHT_TARGET static Ints with_byte(Ints words, Ints byte, std::int64_t v) {
-    return _mm256_or_si256(words, v == 0   ? byte
-                                  : v == 1 ? _mm256_slli_epi32(byte, 8)
-                                  : v == 2 ? _mm256_slli_epi32(byte, 16)
-                                           : _mm256_slli_epi32(byte, 24));
+  OPWRIGHT_TARGET static Ints with_byte(Ints words, Ints byte, std::int64_t index) {
+    return _mm256_or_si256(words, index == 0   ? byte
+                                  : index == 1 ? _mm256_slli_epi32(byte, 8)
+                                  : index == 2 ? _mm256_slli_epi32(byte, 16)
+                                               : _mm256_slli_epi32(byte, 24));
   }
   OPWRIGHT_TARGET static Bytes add_bytes(Bytes a, Bytes b) { return _mm256_add_epi8(a, b); }
   OPWRIGHT_TARGET static Bytes max_bytes(Bytes a, Bytes b) { return _mm256_max_epi8(a, b); }
   OPWRIGHT_TARGET static Bytes max_unsigned(Bytes a, Bytes b) { return _mm256_max_epu8(a, b); }
-  // Byte v of each lane in the place of a float's exponent; the other bits are noise.
-  OPWRIGHT_TARGET static Ints power(Bytes a, std::int64_t v) {
-    return v == 0   ? _mm256_slli_epi32(a, 23)
-           : v == 1 ? _mm256_slli_epi32(a, 15)
-           : v == 2 ? _mm256_slli_epi32(a, 7)
-                    : _mm256_srli_epi32(a, 1);
+  // A byte of each lane where a float has its exponent; the other bits are noise.
+  OPWRIGHT_TARGET static Ints power(Bytes a, std::int64_t index) {
+    return index == 0   ? _mm256_slli_epi32(a, 23)
+           : index == 1 ? _mm256_slli_epi32(a, 15)
+           : index == 2 ? _mm256_slli_epi32(a, 7)
+                        : _mm256_srli_epi32(a, 1);
   }
-  OPWRIGHT_TARGET static Floats noisy_magic(Bytes a, std::int64_t v) { return as_magic(power(a, v)); }
+  OPWRIGHT_TARGET static Floats noisy_magic(Bytes a, std::int64_t index) { return as_magic(power(a, index)); }
   OPWRIGHT_TARGET static Ints larger_power(Ints a, Ints b) {
     const Ints exponent = ints(0x7F800000);
     return _mm256_max_epi32(bit_and(a, exponent), bit_and(b, exponent));
@@ -121,11 +113,12 @@ struct Lanes {
 };
 
 #include "device/sim/gemm_lanes.inc"
+#include "device/sim/gemm_split.inc"
 
 }  // namespace
 
 const Kernel* avx2_kernel() {
-  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1, fold_strip};
+  static const Kernel kernel{kRows, kColumns, kWords, Lanes::kLanes, run, split_in0, split_in1, fold_strip};
   static const bool there = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return there ? &kernel : nullptr;
 }

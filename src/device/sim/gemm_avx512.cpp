@@ -20,6 +20,7 @@ namespace {
 
 struct Lanes {
   static constexpr std::int64_t kLanes = 16;
+  static constexpr std::int64_t kVectors = 2;  // so few that sums wait in registers to be merged
   using Floats = __m512;
   using Ints = __m512i;
   using Bytes = __m512i;
@@ -27,35 +28,26 @@ struct Lanes {
   OPWRIGHT_TARGET static Bytes bytes(int value) { return _mm512_set1_epi8(static_cast<char>(value)); }
   OPWRIGHT_TARGET static Bytes spread_bytes(std::uint32_t word) { return _mm512_set1_epi32(static_cast<int>(word)); }
   OPWRIGHT_TARGET static Bytes load_bytes(const std::uint32_t* at) { return _mm512_loadu_si512(at); }
-  OPWRIGHT_TARGET static void store_bytes(std::uint32_t* at, Bytes a) { _mm512_storeu_si512(at, a); }
-  OPWRIGHT_TARGET static Bytes as_bytes(Ints a) { return a; }
-  // The lowest byte of each lane in all four.
-  OPWRIGHT_TARGET static Bytes four_times(Ints a) {
-    return _mm512_shuffle_epi8(a, _mm512_set4_epi32(0x0C0C0C0C, 0x08080808, 0x04040404, 0));
-  }
-  OPWRIGHT_TARGET static Ints with_byte(Ints words, Ints byte, std::int64_t v) {
-    return _mm512_or_si512(words, v == 0   ? byte
-                                  : v == 1 ? _mm512_slli_epi32(byte, 8)
-                                  : v == 2 ? _mm512_slli_epi32(byte, 16)
-                                           : _mm512_slli_epi32(byte, 24));
+  OPWRIGHT_TARGET static Ints with_byte(Ints words, Ints byte, std::int64_t index) {
+    return _mm512_or_si512(words, index == 0   ? byte
+                                  : index == 1 ? _mm512_slli_epi32(byte, 8)
+                                  : index == 2 ? _mm512_slli_epi32(byte, 16)
+                                               : _mm512_slli_epi32(byte, 24));
   }
   OPWRIGHT_TARGET static Bytes add_bytes(Bytes a, Bytes b) { return _mm512_add_epi8(a, b); }
   OPWRIGHT_TARGET static Bytes max_bytes(Bytes a, Bytes b) { return _mm512_max_epi8(a, b); }
   OPWRIGHT_TARGET static Bytes max_unsigned(Bytes a, Bytes b) { return _mm512_max_epu8(a, b); }
-  // Byte v of each lane in the place of a float's exponent; the other bits are noise.
-  OPWRIGHT_TARGET static Ints power(Bytes a, std::int64_t v) {
-    return v == 0   ? _mm512_slli_epi32(a, 23)
-           : v == 1 ? _mm512_slli_epi32(a, 15)
-           : v == 2 ? _mm512_slli_epi32(a, 7)
-                    : _mm512_srli_epi32(a, 1);
+  // A byte of each lane where a float has its exponent; the other bits are noise.
+  OPWRIGHT_TARGET static Ints power(Bytes a, std::int64_t index) {
+    return index == 0   ? _mm512_slli_epi32(a, 23)
+           : index == 1 ? _mm512_slli_epi32(a, 15)
+           : index == 2 ? _mm512_slli_epi32(a, 7)
+                        : _mm512_srli_epi32(a, 1);
   }
-  // Byte v of each lane as the exponent of a float whose sign and fraction are noise. The fraction's upper bits are
-  // another exponent, and none comes near 0 or 255: the float is far from the next power of two.
-  OPWRIGHT_TARGET static Floats noisy_magic(Bytes a, std::int64_t v) {
-    return as_floats(v == 0   ? _mm512_rol_epi32(a, 23)
-                     : v == 1 ? _mm512_rol_epi32(a, 15)
-                     : v == 2 ? _mm512_rol_epi32(a, 7)
-                              : _mm512_rol_epi32(a, 31));
+  // The same as a float whose sign and fraction are noise. The fraction's upper bits are another exponent, and none
+  // comes near 0 or 255: the float is far from the next power of two.
+  OPWRIGHT_TARGET static Floats noisy_magic(Bytes a, std::int64_t index) {
+    return as_floats(index == 0 ? _mm512_rol_epi32(a, 23) : power(a, index));
   }
   OPWRIGHT_TARGET static Ints larger_power(Ints a, Ints b) {
     constexpr int kLargestMagnitude = 0xB;
@@ -134,11 +126,12 @@ struct Lanes {
 };
 
 #include "device/sim/gemm_lanes.inc"
+#include "device/sim/gemm_split.inc"
 
 }  // namespace
 
 const Kernel* avx512_kernel() {
-  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1, fold_strip};
+  static const Kernel kernel{kRows, kColumns, kWords, Lanes::kLanes, run, split_in0, split_in1, fold_strip};
   static const bool there = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");

@@ -37,8 +37,9 @@ inline constexpr std::int32_t kSmallestByte = -64;
 inline constexpr std::int64_t kBlockTiles = 2;
 
 // Strips of operands, of rows (in0) or of columns (in1), k after k: the two masked parts, and exponents relative to the
-// largest of the strip, so that a byte holds them: -64 for zero and for all that is smaller still. Those of in0 stand
-// four times in a word; the four bytes of a word of in1 belong to columns a quarter of the strip apart.
+// largest of the strip, so that a byte holds them: -64 for zero and for all that is smaller still. The four bytes of
+// a word of in1 belong to the same lane of its vectors; those of a word of in0 have the exponent of the row whose sums
+// they are for.
 // The parts of in1 are larger by 2^-18 than they should be: that turns ties to even into ties away from zero, and is
 // too small to do anything else to products of 12 bits.
 //
@@ -62,8 +63,8 @@ struct Block {
   float* partial = nullptr;  // where set, the destinations start from nothing and are added to these instead of kept
 };
 
-// Values to be taken apart: of in0 the rows of some strips, `depth` values each; of in1 `depth` rows of one strip's
-// columns. Rows are `stride` apart.
+// Values to be taken apart: of in0 the rows of some strips, `depth` values each; of in1 `depth` rows of the columns of
+// some strips. Rows are `stride` apart.
 struct Split {
   const float* from = nullptr;
   std::int64_t stride = 0;
@@ -81,6 +82,8 @@ struct Split {
 struct Kernel {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+  std::int64_t in0_words = 0;  // of exponents, for each k of a strip
+  std::int64_t in1_words = 0;
   void (*run)(const Block& block) = nullptr;
   void (*split_in0)(const Split& job) = nullptr;
   void (*split_in1)(const Split& job) = nullptr;

@@ -16,6 +16,7 @@ namespace {
 // as well as one: what the first drops lies far below the unit of the second.
 struct Lanes {
   static constexpr std::int64_t kLanes = 4;
+  static constexpr std::int64_t kVectors = 4;
   using Floats = float __attribute__((vector_size(16)));
   using Ints = std::int32_t __attribute__((vector_size(16)));
   using Bytes = std::uint8_t __attribute__((vector_size(16)));
@@ -23,25 +24,20 @@ struct Lanes {
   static Bytes bytes(int value) { return Bytes{} + static_cast<std::uint8_t>(value); }
   static Bytes spread_bytes(std::uint32_t word) { return std::bit_cast<Bytes>(ints(static_cast<std::int32_t>(word))); }
   static Bytes load_bytes(const std::uint32_t* at) { return loaded<Bytes>(at); }
-  static void store_bytes(std::uint32_t* at, Bytes a) { std::memcpy(at, &a, sizeof(a)); }
-  static Bytes as_bytes(Ints a) { return std::bit_cast<Bytes>(a); }
-  // The lowest byte of each lane in all four.
-  static Bytes four_times(Ints a) {
-    a |= a << 8;
-    return std::bit_cast<Bytes>(a | a << 16);
+  static Ints with_byte(Ints words, Ints byte, std::int64_t index) {
+    return words | byte << static_cast<int>(8 * index);
   }
-  static Ints with_byte(Ints words, Ints byte, std::int64_t v) { return words | byte << static_cast<int>(8 * v); }
   static Bytes add_bytes(Bytes a, Bytes b) { return a + b; }
   static Bytes max_bytes(Bytes a, Bytes b) {
     using Signed = std::int8_t __attribute__((vector_size(16)));
     return std::bit_cast<Signed>(a) > std::bit_cast<Signed>(b) ? a : b;
   }
   static Bytes max_unsigned(Bytes a, Bytes b) { return a > b ? a : b; }
-  // Byte v of each lane in the place of a float's exponent.
-  static Ints power(Bytes a, std::int64_t v) {
-    return (std::bit_cast<Ints>(a) >> static_cast<int>(8 * v) & 0xFF) << 23;
+  // A byte of each lane where a float has its exponent.
+  static Ints power(Bytes a, std::int64_t index) {
+    return (std::bit_cast<Ints>(a) >> static_cast<int>(8 * index) & 0xFF) << 23;
   }
-  static Floats noisy_magic(Bytes a, std::int64_t v) { return as_magic(power(a, v)); }
+  static Floats noisy_magic(Bytes a, std::int64_t index) { return as_magic(power(a, index)); }
   static Ints larger_power(Ints a, Ints b) {
     a &= 0x7F800000;
     b &= 0x7F800000;
@@ -115,11 +111,12 @@ struct Lanes {
 };
 
 #include "device/sim/gemm_lanes.inc"
+#include "device/sim/gemm_split.inc"
 
 }  // namespace
 
 const Kernel& portable_kernel() {
-  static const Kernel kernel{kRows, kColumns, run, split_in0, split_in1, fold_strip};
+  static const Kernel kernel{kRows, kColumns, kWords, Lanes::kLanes, run, split_in0, split_in1, fold_strip};
   return kernel;
 }
 
