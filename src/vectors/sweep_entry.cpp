@@ -107,7 +107,11 @@ SweepEntry EntryMaker::make(const TestVector& vector) {
     entry.descriptions.push_back({label, styled(json)});
   };
   const auto describe_json = [&](std::string_view label, const std::string& json) {
-    if (!json.empty() && !styled(json)->empty()) describe(label, json);
+    if (json.empty()) return;
+    if (styled(json)->empty())
+      entry.lost_origin = true;
+    else
+      describe(label, json);
   };
   describe_json("\"traced_source\": ", vector.traced_source);
   describe_json("\"traced_machine_info\": ", vector.machine_info);

@@ -38,6 +38,7 @@ struct SweepEntry {
   std::string config_hash;
   std::string as_case_line;                    // why it is in our own form; "" it is in the existing one
   bool has_recipe = false;                     // it has a threshold, time-out or data of its own
+  bool lost_origin = false;                    // its source or machine is no JSON
   std::vector<SweepCell> cells;                // parameters, by `order`
   std::vector<SweepDescription> descriptions;  // traced_source …, sweep_name, in their order
 };

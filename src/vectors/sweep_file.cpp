@@ -80,6 +80,7 @@ struct SweepWriter::State {
         ++report.notes
               ["a threshold, time-out or distribution of its own, which vector files have no place for (--format jsonl "
                "has)"];
+      if (entry.lost_origin) ++report.notes["a traced source or machine that is no JSON"];
       Columns& known = columns[{entry.module, entry.suite}];
       for (const SweepCell& cell : entry.cells) known.try_emplace(cell.column->order, cell.column->label);
       std::string file = entry.module + (entry.group.empty() ? "" : "." + entry.group) + ".json";
@@ -215,24 +216,42 @@ struct SweepWriter::State {
     return file;
   }
 
+  // What may not be overwritten is found before anything is written.
+  Result<FileReport> check_file(const std::string& name, const Suites& suites) const {
+    json::Document document;
+    const json::Node* old = nullptr;
+    OPWRIGHT_TRY(kept_suites(options.folder + "/" + name, suites, old, document));
+    return FileReport{};
+  }
+
   // Many files at once: each waits for the disk.
-  Status write_files() {
-    const std::vector<std::pair<const std::string, Suites>*> list = [this] {
-      std::vector<std::pair<const std::string, Suites>*> all;
-      for (auto& file : files) all.push_back(&file);
-      return all;
-    }();
+  template <class F>
+  Result<std::vector<FileReport>> for_each_file(F use) {
+    std::vector<std::pair<const std::string, Suites>*> list;
+    for (auto& file : files) list.push_back(&file);
     std::vector<Result<FileReport>> done(list.size());
     parallel_for(0, static_cast<std::int64_t>(list.size()), 1, [&](std::int64_t first, std::int64_t last) {
       for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-        done[i] = write_file(list[i]->first, list[i]->second);
+        done[i] = use(list[i]->first, list[i]->second);
     });
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!done[i]) return tl::unexpected(done[i].error());
-      report.files.push_back(list[i]->first);
-      report.written += done[i]->written ? 1 : 0;
-      report.bytes += static_cast<std::int64_t>(done[i]->bytes);
-      for (const auto& [note, count] : done[i]->notes) report.notes[note] += count;
+    std::vector<FileReport> reports;
+    for (auto& one : done) {
+      if (!one) return tl::unexpected(one.error());
+      reports.push_back(*std::move(one));
+    }
+    return reports;
+  }
+
+  Status write_files() {
+    OPWRIGHT_TRY(for_each_file([this](const auto& name, const auto& suites) { return check_file(name, suites); }));
+    OPWRIGHT_TRY_ASSIGN(const auto done, for_each_file([this](const auto& name, const auto& suites) {
+                          return write_file(name, suites);
+                        }));
+    for (const auto& file : files) report.files.push_back(file.first);
+    for (const FileReport& file : done) {
+      report.written += file.written ? 1 : 0;
+      report.bytes += static_cast<std::int64_t>(file.bytes);
+      for (const auto& [note, count] : file.notes) report.notes[note] += count;
     }
     return {};
   }

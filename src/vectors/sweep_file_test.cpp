@@ -206,6 +206,29 @@ TEST(SweepFile, NeverOverwritesADamagedFile) {
   }
 }
 
+TEST(SweepFile, OneRefusalLeavesEverythingAsItWas) {
+  const TestFolder folder;
+  folder.write("model_traced.relu_model_traced.json", "[1]");
+  SweepWriter writer({.folder = folder.path()});
+  for (const char* op : {"abs", "relu", "silu"})
+    ASSERT_TRUE(writer.add(vector_of(fmt::format("ttnn.{}(input_tensor={})", op, kTensor))));
+  ASSERT_FALSE(writer.finish());
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    left.push_back(entry.path().filename().string());
+  EXPECT_EQ(left, std::vector<std::string>{"model_traced.relu_model_traced.json"});
+}
+
+TEST(SweepFile, SaysWhereAnOriginIsNoJson) {
+  const TestFolder folder;
+  TestVector vector = vector_of(fmt::format("ttnn.relu(input_tensor={})", kTensor));
+  vector.traced_source = "[\"cut";
+  const SweepReport report = write(folder.path(), {vector});
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_NE(report.notes.begin()->first.find("no JSON"), std::string::npos);
+  EXPECT_EQ(read(folder.path()).size(), 1U);
+}
+
 TEST(SweepFile, TwoVectorsWithOneRecordedHashAreBothWritten) {
   const TestFolder folder;
   TestVector a = vector_of(fmt::format("ttnn.relu(input_tensor={})", kTensor));
