@@ -274,6 +274,30 @@ def test_golden_functions_are_a_second_reference(n150, ttnn_python, tmp_path) ->
     none = n150.ask("golden", call=call("ttnn.experimental.nlp_concat_heads", A), **data.request())
     assert none["outcome"] == "unsupported" and "golden" in none["error"]["message"]
 
+    numbers = Data(tmp_path / "numbers", [("i32", [2**24 + 1, -7])], [("i32", [2])])
+    answer = n150.ask("golden", call=call("ttnn.plus_one", tensor(0, [2], dtype="INT32")), **numbers.request())
+    assert (answer["outcome"], answer["written"]) == ("ok", 1), answer
+    assert numbers.output() == [2**24 + 2, -6]
+
+
+@pytest.mark.parametrize(("groups", "small"), [(1, 0.0), (32, 1 / 512)])
+def test_golden_convolutions_get_weights_as_the_library_holds_them(n150, tmp_path, groups, small) -> None:
+    if not n150.hello["golden"]:
+        pytest.skip("torch is not there")
+    # 1/512 beside 1 is nothing in a block float; groups are in rows of their own.
+    per_group = 32 // groups
+    weights = [1.0 if out == 0 else 1 / 512 for out in range(32) for _ in range(per_group)]
+    data = Data(tmp_path / "data", [("f32", [1.0] * (64 * 32)), ("f32", weights)], [("f32", [1, 1, 64, 32])])
+    made = call(
+        "ttnn.conv2d", input_tensor=tensor(0, [1, 1, 64, 32], layout="ROW_MAJOR"), device={"device": True},
+        weight_tensor=tensor(1, [32, per_group, 1, 1], layout="ROW_MAJOR", storage="HOST"), groups=groups,
+        in_channels=32, out_channels=32, batch_size=1, input_height=8, input_width=8, kernel_size=[1, 1],
+        stride=[1, 1], padding=[0, 0], conv_config={"conv_config": {"weights_dtype": {"dtype": "BFLOAT8_B"}}},
+    )  # fmt: skip
+    answer = n150.ask("golden", call=made, **data.request())
+    assert (answer["outcome"], answer["written"]) == ("ok", 1), answer
+    assert data.output()[:32] == [float(per_group)] + [small * per_group] * 31
+
 
 def test_a_crash_leaves_nothing_behind_for_long(start) -> None:
     device = start("n150")
