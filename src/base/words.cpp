@@ -56,6 +56,11 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
+std::string shell_word(std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$`;&|<>()*?[]{}~#!") == std::string_view::npos;
+  return plain ? std::string(text) : shell_quoted(text);
+}
+
 std::string plural(std::int64_t count, std::string_view one, std::string_view many) {
   if (count == 1) return fmt::format("1 {}", one);
   return many.empty() ? fmt::format("{} {}s", grouped(count), one) : fmt::format("{} {}", grouped(count), many);

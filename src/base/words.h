@@ -17,6 +17,7 @@ std::string cut_text(std::string_view text, std::size_t width);
 std::string csv_cell(std::string_view text);
 // As a shell takes it for one word.
 std::string shell_quoted(std::string_view text);
+std::string shell_word(std::string_view text);  // quoted only where it must be
 // 1 -> "1 file", 2 -> "2 files"; `many` for words with another plural
 std::string plural(std::int64_t count, std::string_view one, std::string_view many = "");
 // 512 -> "512 B", 34246 -> "34.2 kB", 20100000 -> "20.1 MB"

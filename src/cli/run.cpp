@@ -1,12 +1,10 @@
-#include <fmt/format.h>
-
 #include <array>
-#include <charconv>
 
 #include "cli/command.h"
 #include "cli/device_program.h"
 #include "cli/run_many.h"
 #include "cli/run_one.h"
+#include "cli/run_options.h"
 #include "cli/vector_flags.h"
 
 namespace opwright::cli {
@@ -78,43 +76,14 @@ constexpr char kDetails[] =
     "is compared with a reference in double precision. Results are in the store at once; 'opwright results' analyses\n"
     "them. Exit code 0: nothing failed; 1: something failed, or nothing was passed or accepted; 130: interrupted.";
 
-}  // namespace
-
-Result<RunOptions> run_options_of(const ParsedArgs& args) {
-  RunOptions options;
-  OPWRIGHT_TRY_ASSIGN(const std::size_t seed, count_of(args, "--seed", 1));
-  options.recipe.seed = seed;
-  OPWRIGHT_TRY_ASSIGN(const std::size_t sample,
-                      count_of(args, "--sample", static_cast<std::size_t>(options.most_elements)));
-  if (sample == 0) return fail(ErrorCode::kUsage, "--sample: at least 1");
-  options.most_elements = static_cast<std::int64_t>(sample);
-  const std::string data = args.value("--data", "normal");
-  const auto distribution = parse_distribution(data);
-  if (!distribution)
-    return fail(ErrorCode::kUsage,
-                fmt::format("--data: no distribution '{}'; normal, uniform, positive or integers", data));
-  options.recipe.distribution = *distribution;
-  if (const std::string text = args.value("--pcc"); !text.empty()) {
-    double pcc = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pcc);
-    if (error != std::errc() || end != text.data() + text.size() || pcc < -1 || pcc > 1)
-      return fail(ErrorCode::kUsage, fmt::format("--pcc: '{}' is no number between -1 and 1", text));
-    options.pcc = pcc;
-  }
-  if (const std::string name = args.value("--metric"); !name.empty()) {
-    options.variant = parse_pcc_variant(name);
-    if (!options.variant)
-      return fail(ErrorCode::kUsage,
-                  fmt::format("--metric: no '{}'; pcc, pcc-2026-06, pcc-corrcoef or pcc-tt-lib", name));
-  }
-  return options;
-}
-
-namespace {
-
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const RunOptions options, run_options_of(args));
-  return args.value("--case").empty() ? run_many(args, env, options) : run_one(args, env, options);
+  if (args.value("--case").empty()) {
+    if (options.variant) return fail(ErrorCode::kUsage, "--metric is for a single case; give it together with --case");
+    return run_many(args, env, options);
+  }
+  OPWRIGHT_TRY(check_flags_of_one_case(args));
+  return run_one(args, env, options);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "cli/interrupts.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "cli/run_options.h"
 #include "cli/run_plan.h"
 #include "cli/run_record.h"
 #include "cli/run_view.h"
@@ -127,19 +128,14 @@ Result<PlanOptions> plan_options_of(const ParsedArgs& args, const RunOptions& op
 }
 
 Result<WorkerSetup> worker_setup_of(const ParsedArgs& args, const PlanOptions& plan, std::int64_t memory) {
-  if (args.is_set("--golden") && !args.value("--against").empty())
-    return fail(ErrorCode::kUsage, "--golden and --against: one second opinion at a time");
   WorkerSetup setup;
   setup.device = plan.device;
   setup.own_board = plan.own_board;
   setup.against = args.value("--against");
   setup.threads = std::max(1, cores() / plan.jobs);
   setup.golden = args.is_set("--golden");
-  setup.mutate = args.is_set("--mutate");
+  setup.mutate = plan.run.mutate;
   setup.options = plan.run;
-  setup.options.capture = true;
-  setup.options.compute = !args.is_set("--check");
-  setup.options.repeat = args.is_set("--warm") ? 2 : 1;
   if (!is_device_program(setup.device) && !is_device_program(setup.against)) setup.memory = memory;
   for (const std::string& name : {setup.device, setup.against}) {
     if (!is_device_program(name)) continue;

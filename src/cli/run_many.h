@@ -6,9 +6,6 @@
 
 namespace opwright::cli {
 
-// Data, judge and sample as the flags say.
-Result<RunOptions> run_options_of(const ParsedArgs& args);
-
 Result<int> run_many(const ParsedArgs& args, CommandEnv& env, const RunOptions& options);
 
 }  // namespace opwright::cli

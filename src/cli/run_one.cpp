@@ -6,13 +6,16 @@
 #include "base/large_memory.h"
 #include "cli/device_program.h"
 #include "cli/output.h"
+#include "cli/run_options.h"
 #include "cli/value_json.h"
 #include "exec/case_line.h"
+#include "exec/record_of.h"
+#include "exec/run_external.h"
 
 namespace opwright::cli {
 namespace {
 
-std::string result_text(const CaseResult& result, std::string_view repeat) {
+std::string result_text(const CaseResult& result, const CaseRecord& record, std::string_view repeat) {
   std::string text = fmt::format("{}", name_of(result.outcome));
   if (!result.argument.empty()) text += fmt::format(" [{}]", result.argument);
   if (!result.reason.empty()) text += ": " + result.reason;
@@ -33,10 +36,18 @@ std::string result_text(const CaseResult& result, std::string_view repeat) {
   if (result.outcome != Outcome::kNotRun && !result.verdicts.empty())
     text += fmt::format("  device {:.3f} s, reference and judge {:.3f} s, L1 {} a core, DRAM {}\n", result.seconds,
                         result.reference_seconds, size_text(result.memory.l1_per_core), size_text(result.memory.dram));
+  if (result.faults > 0)
+    text += fmt::format("  planted faults: {} of {} noticed\n", result.faults_noticed, result.faults);
+  if (!record.against.empty())
+    text += fmt::format("  against {}: {}\n", record.against,
+                        !record.disagreement.empty() ? record.disagreement
+                        : record.notes.empty()       ? "the two agree"
+                                                     : record.notes);
   return text + fmt::format("  repeat: {}\n", repeat);
 }
 
-JsonObject result_json(const CaseResult& result, std::string_view line, const Device& device, std::string_view repeat) {
+JsonObject result_json(const CaseResult& result, const CaseRecord& record, std::string_view line, const Device& device,
+                       std::string_view repeat) {
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     JsonObject output;
@@ -58,6 +69,11 @@ JsonObject result_json(const CaseResult& result, std::string_view line, const De
       .add("dram", result.memory.dram)
       .add_number("seconds", result.seconds)
       .add_number("reference_seconds", result.reference_seconds)
+      .add("faults", result.faults)
+      .add("faults_noticed", result.faults_noticed)
+      .add("against", record.against)
+      .add("disagreement", record.disagreement)
+      .add("notes", record.notes)
       .add("repeat", repeat);
 }
 
@@ -68,12 +84,22 @@ Result<int> run_one(const ParsedArgs& args, CommandEnv& env, const RunOptions& o
   const std::string line = args.value("--case");
   OPWRIGHT_TRY_ASSIGN(const OpConfig config, parse_case(line));
   OPWRIGHT_TRY_ASSIGN(const auto device, open_any_device(args.value("--device", "sim:n150"), args.value("--python")));
-  const CaseResult result = run_case(config, *device, options);
-  const std::string repeat = repeat_command(case_line(config), device->can().name, options.recipe);
-  print_object(result_json(result, case_line(config), *device, repeat),
+  const std::string against = args.value("--against");
+  RunOptions first = options;
+  first.keep_outputs = !against.empty();
+  const CaseResult result = run_case(config, *device, first);
+  CaseRecord record;  // of the second opinion
+  if (args.is_set("--golden")) fill_golden(run_golden(config, *device, options), record);
+  if (!against.empty()) {
+    OPWRIGHT_TRY_ASSIGN(const auto second, open_any_device(against, args.value("--python")));
+    fill_against(result, run_case(config, *second, first), second->can(), record);
+  }
+  const std::string repeat = repeat_command(case_line(config), device->can().name, options.recipe) + repeat_flags(args);
+  print_object(result_json(result, record, case_line(config), *device, repeat),
                {{"outcome", std::string(name_of(result.outcome))}, {"reason", result.reason}, {"case", line}},
-               result_text(result, repeat), env);
-  return result.outcome == Outcome::kPassed || result.outcome == Outcome::kAccepted ? kExitOk : kExitDifference;
+               result_text(result, record, repeat), env);
+  const bool well = result.outcome == Outcome::kPassed || result.outcome == Outcome::kAccepted;
+  return well && record.disagreement.empty() ? kExitOk : kExitDifference;
 }
 
 }  // namespace opwright::cli

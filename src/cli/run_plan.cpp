@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "cli/run_options.h"
 #include "cli/vector_flags.h"
 #include "exec/job.h"
 #include "exec/record_of.h"
@@ -93,6 +94,8 @@ Result<RunPlan> plan_run(const ParsedArgs& args, CommandEnv& env, const PlanOpti
     const Board& where = board ? *board : usual;
     const std::string device = options.own_board ? options.device + ":" + where.name : options.device;
     Job job = job_of(vector, static_cast<std::int64_t>(plan.spool.size()), device);
+    job.record.repeat += repeat_flags(args);
+    if (vector.pcc && !options.run.pcc) job.record.repeat += fmt::format(" --pcc {}", *vector.pcc);
     if (options.own_board) job.board = where.name;
     const CaseEstimate cost = estimate(vector.config, where, cost_of(options.device), options.run);
     job.bytes = cost.bytes;

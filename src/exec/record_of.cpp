@@ -105,4 +105,12 @@ void fill_against(const CaseResult& first, const CaseResult& second, const Capab
   if (!differences.empty()) record.disagreement = fmt::format("{}: {}", device.name, fmt::join(differences, "; "));
 }
 
+void fill_golden(const CaseResult& golden, CaseRecord& record) {
+  record.against = name_of(golden.outcome);
+  if (golden.outcome == Outcome::kFailed)
+    record.disagreement = "golden function: " + golden.reason;
+  else if (golden.outcome != Outcome::kPassed)
+    record.notes += fmt::format("{}golden function: {}", record.notes.empty() ? "" : "; ", golden.reason);
+}
+
 }  // namespace opwright

@@ -14,5 +14,7 @@ Job job_of(const vectors::TestVector& vector, std::int64_t index, std::string_vi
 void fill_record(const CaseResult& result, const Capabilities& device, CaseRecord& record);
 // What the second device of a differential run said, and where the two disagree.
 void fill_against(const CaseResult& first, const CaseResult& second, const Capabilities& device, CaseRecord& record);
+// The same for a golden function.
+void fill_golden(const CaseResult& golden, CaseRecord& record);
 
 }  // namespace opwright

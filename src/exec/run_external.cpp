@@ -191,8 +191,15 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   return result;
 }
 
-CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& options) {
+CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& asked) {
   CaseResult result;
+  RunOptions options = asked;
+  options.mutate = false;
+  if (!device.can().golden) {
+    result.outcome = Outcome::kUnsupported;
+    result.reason = fmt::format("{} has none", device.can().name);
+    return result;
+  }
   const auto plan = plan_call(config, device.can().board);
   if (!plan) {
     refused(result, plan.error());

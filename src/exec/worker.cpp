@@ -197,15 +197,7 @@ class Worker {
 
   void ask_golden(const OpConfig& config, Device& device, RunOptions options, CaseRecord& record) {
     options.on_stage = nullptr;
-    options.mutate = false;
-    const CaseResult golden = device.can().golden
-                                  ? run_golden(config, device, options)
-                                  : CaseResult{.outcome = Outcome::kUnsupported, .reason = "the device has none"};
-    record.against = name_of(golden.outcome);
-    if (golden.outcome == Outcome::kFailed)
-      record.disagreement = "golden function: " + golden.reason;
-    else if (golden.outcome != Outcome::kPassed)
-      record.notes += fmt::format("{}golden function: {}", record.notes.empty() ? "" : "; ", golden.reason);
+    fill_golden(run_golden(config, device, options), record);
   }
 
   void run_against(const OpConfig& config, const Job& job, const RunOptions& options, const CaseResult& first,

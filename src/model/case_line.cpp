@@ -44,10 +44,7 @@ Result<OpConfig> parse_case(std::string_view line) {
 }
 
 std::string repeat_command(std::string_view line, std::string_view device, const DataRecipe& recipe) {
-  const bool plain =
-      device.find_first_of(" \t'\"\\$`;&|<>()*?[]{}~#!") == std::string_view::npos;  // exec:… is a command
-  std::string out = fmt::format("opwright run --case {} --device {}", shell_quoted(line),
-                                plain ? std::string(device) : shell_quoted(device));
+  std::string out = fmt::format("opwright run --case {} --device {}", shell_quoted(line), shell_word(device));
   if (recipe.seed != 1) out += fmt::format(" --seed {}", recipe.seed);
   if (recipe.distribution != Distribution::kNormal) out += fmt::format(" --data {}", flag_of(recipe.distribution));
   return out;

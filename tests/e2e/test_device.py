@@ -131,6 +131,10 @@ def test_damaged_numbers_are_named(opwright, tmp_path) -> None:
         (["run", "--case", f"ttnn.relu({TENSOR})", "--data", "odd"], 2, ["odd", "normal"]),
         (["run", "--case", f"ttnn.relu({TENSOR})", "--pcc", "2"], 2, ["--pcc"]),
         (["run", "--case", f"ttnn.relu({TENSOR})", "--metric", "odd"], 2, ["odd", "pcc-corrcoef"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--budget", "3s"], 2, ["--budget", "--case"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--fail-fast"], 2, ["--fail-fast", "--case"]),
+        (["run", "--case", f"ttnn.relu({TENSOR})", "--golden", "--against", "null"], 2, ["--golden", "--against"]),
+        (["run", "--metric", "pcc"], 2, ["--metric", "--case"]),
         (["device", "conform"], 2, ["--oracle"]),
         (["device", "shine"], 2, ["shine", "conform"]),
         (["ops", "--known", "--where", "op=ttnn.add"], 2, ["--known"]),
@@ -171,6 +175,24 @@ def test_an_earlier_pcc_can_be_asked_for(opwright) -> None:
     found = json.loads(opwright("--format", "json", "run", "--metric", "pcc-corrcoef", "--case", case).stdout)
     (note,) = [note for note in found["outputs"][0]["verdict"]["notes"] if note.startswith("pcc-corrcoef ")]
     assert 0.999 < float(note.split()[1].rstrip(":")) <= 1.0 and "passes" in note
+
+
+def test_a_single_case_can_have_a_second_opinion(opwright) -> None:
+    grid = "tensor([1,1,320,32] BFLOAT16 TILE DEVICE memory(L1 HEIGHT_SHARDED shard [32,32] on (0,0)-(9,0) ROW_MAJOR))"
+    for board, against, agree in (("p150b", "p100a", True), ("p150b", "n150", False)):
+        result = opwright(
+            "--format", "json", "run", "--case", f"ttnn.relu({grid})", "--device", f"sim:{board}",
+            "--against", f"sim:{against}",
+        )  # fmt: skip
+        found = json.loads(result.stdout)
+        assert found["outcome"] == "passed" and found["repeat"].endswith(f" --against sim:{against}"), found
+        assert result.returncode == (0 if agree else 1) and (found["disagreement"] == "") is agree, found
+        assert found["against"] == ("passed" if agree else "refused"), found
+
+
+def test_planted_faults_of_a_single_case_are_counted(opwright) -> None:
+    found = json.loads(opwright("--format", "json", "run", "--mutate", "--case", f"ttnn.gelu({TENSOR})").stdout)
+    assert found["outcome"] == "passed" and found["faults"] == found["faults_noticed"] > 0, found
 
 
 def test_a_device_without_numerics_never_passes(opwright) -> None:

@@ -83,6 +83,16 @@ def test_every_misdeed_costs_one_case_and_is_named(opwright, tmp_path: Path) -> 
     assert all(record["repeat"].startswith("opwright run --case ") for record in found)
 
 
+def test_a_repeat_line_asks_what_the_run_asked(opwright, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    opwright(
+        "--store", store, "run", "--device", "sim:n150", "--suites", suite_file(tmp_path, [(1, 32)]), "--pcc", 0.5,
+        "--against", "sim:n300", "--seed", 3, "--quiet",
+    )  # fmt: skip
+    (record,) = results(opwright, store)
+    assert record["repeat"].endswith(" --device sim:n150 --seed 3 --pcc 0.5 --against sim:n300"), record["repeat"]
+
+
 def test_state_that_leaks_is_named(opwright, tmp_path: Path) -> None:
     cases = [(POISON, 32), (POISONED, 32), (1, 32), (1, 64), (POISON, 64), (POISONED, 64)]
     store = tmp_path / "s.db"
