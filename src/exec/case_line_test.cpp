@@ -18,8 +18,20 @@ TEST(CaseLine, GivesBackTheCase) {
   EXPECT_EQ(case_line(*parse_case("ttnn.add(1, 2)")), "ttnn.add(arg0=1, arg1=2)");
 }
 
+TEST(CaseLine, IsOneLineWhateverTheNameIs) {
+  for (const char* name : {"", "ttnn.a\nd", "ttnn.add(", "\"", "a\\\"b", "two words"}) {
+    const std::string line = case_line({.op = name, .args = {{"a", Value(std::int64_t{1})}}});
+    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    const auto again = parse_case(line);
+    ASSERT_TRUE(again.has_value()) << line << ": " << again.error().message;
+    EXPECT_EQ(again->op, name);
+    EXPECT_EQ(case_line(*again), line);
+  }
+}
+
 TEST(CaseLine, SaysWhatIsWrong) {
-  for (const char* line : {"", "ttnn.add", "(1)", "ttnn.add(a=", "ttnn.add(a=[1)"}) {
+  for (const char* line : {"", "ttnn.add", "(1)", "ttnn.a\nd(1)", "ttnn.\"add(1)", "\"ttnn.add(1)", "\"ttnn\" (1)",
+                           "\"\\x\"(1)", "ttnn.add(a=", "ttnn.add(a=[1)"}) {
     const auto config = parse_case(line);
     ASSERT_FALSE(config.has_value()) << line;
     EXPECT_EQ(config.error().code, ErrorCode::kUsage);
