@@ -70,8 +70,9 @@ void fill_record(const CaseResult& result, const Capabilities& device, CaseRecor
     if (verdict.metrics.compared == 0) continue;
     if (verdict.judged_by != JudgedBy::kExact || verdict.metrics.spread > 0)
       keep_worse(record.pcc, verdict.metrics.pcc, true);
-    // Sums that cancel are far from a result near zero in its ULP and right all the same: their bound judges them.
-    if (verdict.metrics.excess == 0) keep_worse(record.ulp, verdict.metrics.ulp_max, false);
+    // A result near zero is far from right in its own ULP and right all the same: its bound judges it. The largest ULP
+    // would be of such elements alone, and of sums, which cancel everywhere, even this one.
+    if (verdict.metrics.excess == 0) keep_worse(record.ulp, verdict.metrics.ulp_p99, false);
     keep_worse(record.nrmse, verdict.metrics.nrmse, false);
     if (const WorstElement& worst = verdict.metrics.worst; worst.index >= 0 && worst.bound > 0)
       keep_worse(record.bound_used, std::abs(worst.actual - worst.expected) / worst.bound, false);

@@ -40,11 +40,11 @@ struct CaseRecord {
   std::optional<Outcome> second_opinion;
 
   // The judge's figures: the worst over all outputs. None where nothing was judged.
-  std::optional<double> pcc, ulp, nrmse;
-  std::optional<double> bound_used;  // largest error as a share of its bound
-  std::int64_t judged = 0;           // elements looked at
-  std::string verdicts;              // JSON array, one verdict an output; "" none
-  std::string outputs;               // JSON array of output specs; "" none
+  std::optional<double> pcc, ulp, nrmse;  // ulp: 99 in 100 elements are within it
+  std::optional<double> bound_used;       // largest error as a share of its bound
+  std::int64_t judged = 0;                // elements looked at
+  std::string verdicts;                   // JSON array, one verdict an output; "" none
+  std::string outputs;                    // JSON array of output specs; "" none
 
   // Executed against traced.
   std::int64_t fields = 0;        // of the traced configuration; 0: not looked at

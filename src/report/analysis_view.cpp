@@ -107,9 +107,9 @@ std::string accuracy_text(const Analysis& a) {
     text += fmt::format("{}none: no case was judged by numbers\n", label("PCC"));
   }
   if (!a.ulp.empty())
-    text +=
-        fmt::format("{}median {:.3g}   p90 {:.3g}   p99 {:.3g}   max {:.4g}   {}\n", label("ULP"), a.ulp.percentile(50),
-                    a.ulp.percentile(90), a.ulp.percentile(99), a.ulp.max(), coverage_of(a.ulp));
+    text += fmt::format(
+        "{}median {:.3g}   p90 {:.3g}   p99 {:.3g}   max {:.4g}   of 99 in 100 elements of a case   {}\n", label("ULP"),
+        a.ulp.percentile(50), a.ulp.percentile(90), a.ulp.percentile(99), a.ulp.max(), coverage_of(a.ulp));
   if (!a.bound_used.empty())
     text += fmt::format("{}median {:.1f} %   p90 {:.1f} %   max {:.1f} % of what is allowed   {}\n", label("error"),
                         100 * a.bound_used.percentile(50), 100 * a.bound_used.percentile(90), 100 * a.bound_used.max(),

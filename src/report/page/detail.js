@@ -91,7 +91,7 @@ function judgeFigures(row, details) {
     return el("p", { class: "note" }, isJudged() ? "Nothing was judged in this case." : "Nothing was judged: the device has no numerics.");
   }
   return [pairs([
-    ["PCC", pccText(col.pcc[row])], ["Worst ULP", figure(col.ulp[row])], ["NRMSE", figure(col.nrmse[row])],
+    ["PCC", pccText(col.pcc[row])], ["ULP of 99 %", figure(col.ulp[row])], ["NRMSE", figure(col.nrmse[row])],
     ["Largest error, of its bound", shareOfBound(row)], ["Elements judged", grouped(details.judged)],
   ]), verdictTables(details.verdicts)];
 }

@@ -59,7 +59,7 @@ const WORST = 10;
 const WORST_BY = [
   ["pcc", "Lowest PCC", (row) => report.col.pcc[row], 1],
   ["bound", "Nearest to its bound", (row) => report.col.bound[row], -1],
-  ["ulp", "Largest ULP", (row) => report.col.ulp[row], -1],
+  ["ulp", "Most ULP", (row) => report.col.ulp[row], -1],
   ["wall", "Slowest", (row) => report.col.wall[row], -1],
 ];
 
