@@ -228,41 +228,38 @@ class Task {
 
   void split_in0(Range k) {
     const Operand in0 = operand(job_.a, job_.lda, job_.transpose_a);
-    const std::int64_t whole = k.size() == in0_.depth && in0.column_step == 1 ? rows_.size() / kernel_.rows : 0;
-    split_in0(in0, 0, whole, k);
-    for (std::int64_t i = whole; i < row_strips_; ++i) split_in0(in0, i, 1, k);
-  }
-
-  void split_in0(const Operand& in0, std::int64_t first, std::int64_t strips, Range k) {
-    if (strips == 0) return;
-    const std::int64_t row = rows_.first + first * kernel_.rows;
-    const std::int64_t height = strips * kernel_.rows;
-    engine::Split job = in0_.split(first);
-    job.strips = strips;
-    find(in0, {row, std::min(row + height, rows_.last)}, k, height, in0_.depth, job);
-    job.bits = engine::kIn0Bits;
-    job.high_bits = engine::kIn0High;
-    kernel_.split_in0(job);
+    const bool dense = k.size() == in0_.depth && in0.column_step == 1;
+    for_strips(in0_, dense, rows_, [&](engine::Split job, Range rows) {
+      find(in0, rows, k, job.strips * in0_.width, in0_.depth, job);
+      job.bits = engine::kIn0Bits;
+      job.high_bits = engine::kIn0High;
+      kernel_.split_in0(job);
+    });
   }
 
   void split_in1(Range k) {
     const Operand in1 = operand(job_.b, job_.ldb, job_.transpose_b);
-    const std::int64_t whole = k.size() == in1_.depth && in1.column_step == 1 ? columns_.size() / kernel_.columns : 0;
-    split_in1(in1, 0, whole, k);
-    for (std::int64_t j = whole; j < column_strips_; ++j) split_in1(in1, j, 1, k);
+    const bool dense = k.size() == in1_.depth && in1.column_step == 1;
+    for_strips(in1_, dense, columns_, [&](engine::Split job, Range columns) {
+      find(in1, k, columns, in1_.depth, job.strips * in1_.width, job);
+      job.bits = engine::kIn1Bits;
+      job.high_bits = engine::kIn1High;
+      job.scale = kTieBreak;
+      kernel_.split_in1(job);
+    });
   }
 
-  void split_in1(const Operand& in1, std::int64_t first, std::int64_t strips, Range k) {
-    if (strips == 0) return;
-    const std::int64_t column = columns_.first + first * kernel_.columns;
-    const std::int64_t width = strips * kernel_.columns;
-    engine::Split job = in1_.split(first);
-    job.strips = strips;
-    find(in1, k, {column, std::min(column + width, columns_.last)}, in1_.depth, width, job);
-    job.bits = engine::kIn1Bits;
-    job.high_bits = engine::kIn1High;
-    job.scale = kTieBreak;
-    kernel_.split_in1(job);
+  // Whole strips of dense values together, the others one by one.
+  template <class F>
+  static void for_strips(Packed& packed, bool dense, Range range, F split) {
+    const std::int64_t whole = dense ? range.size() / packed.width : 0;
+    for (std::int64_t first = 0; first * packed.width < range.size();) {
+      engine::Split job = packed.split(first);
+      job.strips = first < whole ? whole : 1;
+      const std::int64_t start = range.first + first * packed.width;
+      split(job, Range{start, std::min(start + job.strips * packed.width, range.last)});
+      first += job.strips;
+    }
   }
 
   // Where the values of a strip lie: in the operand itself if it has them all in rows.
