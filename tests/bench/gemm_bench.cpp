@@ -119,7 +119,7 @@ void measure(const ProblemSize& size, int threads, const OpenBlas& blas) {
       std::vector<double> theirs;
       std::vector<double> ratios;
       double spent = 0;
-      for (int turn = 0; turn < 4 || (turn < 100 && spent < 0.6); ++turn) {
+      for (int turn = 0; turn < 8 || (turn < 100 && spent < 0.6); ++turn) {
         const double model = seconds_of(run_model, threads) / passes;
         const double other = blas.sgemm != nullptr ? seconds_of(run_blas, threads) : 0.0;
         if (turn == 0) continue;
