@@ -14,9 +14,9 @@ inline constexpr std::size_t kUnit = 64 * 1024;   // chunks lie at kHeaderSize +
 inline constexpr std::uint64_t kChunkMagic = 0x314b4e554843574fULL;  // "OWCHUNK1"
 
 enum class State : std::uint32_t {
-  kOpen = 1,      // the program is running, or was killed
-  kClosed = 2,    // ended by itself
-  kDiskFull = 3   // recording stopped: no space for another chunk; calls after it are counted in calls_lost
+  kOpen = 1,     // the program is running, or was killed
+  kClosed = 2,   // ended by itself
+  kDiskFull = 3  // recording stopped: no space for another chunk; calls after it are counted in calls_lost
 };
 
 // The first page. Everything up to `header_crc` is written once; the rest is live and not covered by a CRC, so that it

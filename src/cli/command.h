@@ -62,8 +62,8 @@ struct Command {
   bool takes_program = false;  // `-- CMD…`: its words are not read as options
 };
 
-extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport, kWorker, kDevice, kMock, kDump, kTrim,
-    kConvert, kDoctor;
+extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport,
+    kWorker, kDevice, kMock, kDump, kTrim, kConvert, kDoctor;
 
 // Runs a whole command line; argv without the program's name. Never throws.
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env);

@@ -16,8 +16,8 @@ namespace opwright::cli {
 
 struct RunPlan {
   CaseSpool spool;
-  std::vector<std::uint32_t> chosen;           // of the spool, in the order of the plan
-  std::string digest;                          // of the ids of all chosen cases: --resume compares it
+  std::vector<std::uint32_t> chosen;            // of the spool, in the order of the plan
+  std::string digest;                           // of the ids of all chosen cases: --resume compares it
   std::map<std::string, std::int64_t> invalid;  // rule -> vectors that were not taken
   std::int64_t other_shards = 0;
   std::int64_t without_board = 0;  // traces that name no known board

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "compare/allclose.h"
 #include "base/vectorised.h"
+#include "compare/allclose.h"
 
 namespace opwright {
 namespace {

@@ -1,5 +1,5 @@
-// A call that was recorded in C++ (era 1), as Python makes it: bound to the names of Python's parameters, with values in
-// the form that Python takes.
+// A call that was recorded in C++ (era 1), as Python makes it: bound to the names of Python's parameters, with values
+// in the form that Python takes.
 #pragma once
 
 #include "model/bound_call.h"

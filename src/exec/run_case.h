@@ -29,9 +29,9 @@ struct RunOptions {
   std::function<void(Stage)> on_stage;                 // told before each part of the case
   // For the self test alone: changes what the reference gave, or never comes back.
   std::function<void(const BoundCall&, Exact&)> tamper;
-  int repeat = 1;                                      // of devices that are programs: 2 gives a cold and a warm time
-  bool capture = false;                                // … and asks what was really executed
-  bool keep_outputs = false;                           // CaseResult::actual, for a comparison of devices
+  int repeat = 1;             // of devices that are programs: 2 gives a cold and a warm time
+  bool capture = false;       // … and asks what was really executed
+  bool keep_outputs = false;  // CaseResult::actual, for a comparison of devices
 };
 
 struct CaseResult {

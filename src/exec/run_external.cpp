@@ -191,10 +191,8 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   return result;
 }
 
-CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& asked) {
+CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& options) {
   CaseResult result;
-  RunOptions options = asked;
-  options.mutate = false;
   if (!device.can().golden) {
     result.outcome = Outcome::kUnsupported;
     result.reason = fmt::format("{} has none", device.can().name);
@@ -224,7 +222,9 @@ CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& 
     }
     return result;
   }
-  judge_outputs(*plan, prepared->planned, ran->outputs, prepared->rows, options, result);
+  RunOptions plain = options;
+  plain.mutate = false;
+  judge_outputs(*plan, prepared->planned, ran->outputs, prepared->rows, plain, result);
   return result;
 }
 

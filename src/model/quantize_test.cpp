@@ -60,7 +60,8 @@ TEST(Quantize, TheFastWayGivesTheBitsOfTheLongOne) {
       decode_block_float(encode_block_float(values, dtype), dtype, wanted);
       quantize(values, kBlockFloatGroup, dtype);
       for (std::size_t i = 0; i < values.size(); ++i)
-        ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(wanted[i])) << round << " " << i;
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(wanted[i]))
+            << round << " " << i;
     }
   }
 }

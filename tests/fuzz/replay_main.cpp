@@ -14,11 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#define OPWRIGHT_FUZZ_TARGETS(X)                                                                              \
-  X(case_line)                                                                                                \
-  X(graph)                                                                                                    \
-  X(json) X(jsonl) X(master) X(messages) X(native) X(normalize) X(per_op) X(reflection) X(selector) X(suites) \
-      X(vectors)
+#define OPWRIGHT_FUZZ_TARGETS(X) \
+  X(case_line)                   \
+  X(graph)                       \
+  X(json) X(jsonl) X(master) X(messages) X(native) X(normalize) X(per_op) X(reflection) X(selector) X(suites) X(vectors)
 
 #define OPWRIGHT_DECLARE(name) extern "C" int opwright_fuzz_##name(const std::uint8_t* data, std::size_t size);
 OPWRIGHT_FUZZ_TARGETS(OPWRIGHT_DECLARE)

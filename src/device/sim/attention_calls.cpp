@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "device/sim/attention.h"
 #include "base/parallel.h"
+#include "device/sim/attention.h"
 #include "model/attention_program.h"
 
 namespace opwright::sim {

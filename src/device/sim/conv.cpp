@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "device/sim/gemm.h"
 #include "device/sim/matmul.h"
-#include "base/parallel.h"
 #include "model/conv_call.h"
 #include "model/conv_shards.h"
 

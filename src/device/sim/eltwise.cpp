@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
 #include "device/sim/activation.h"
 #include "device/sim/pack.h"
-#include "base/parallel.h"
 #include "model/quantize.h"
 
 namespace opwright::sim {

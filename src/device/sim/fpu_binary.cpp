@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/sim/gemm_kernel.h"
 #include "base/parallel.h"
+#include "device/sim/gemm_kernel.h"
 #include "device/sim/sfpu.h"
 #include "device/sim/sfpu_lane.h"
 #include "device/sim/unpack.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "device/sim/fpu_binary.h"
 #include "device/sim/gemm.h"
-#include "base/parallel.h"
 #include "model/matmul_program.h"
 
 namespace opwright::sim {

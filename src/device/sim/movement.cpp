@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "device/sim/pack.h"
 #include "base/parallel.h"
+#include "device/sim/pack.h"
 
 namespace opwright::sim {
 namespace {

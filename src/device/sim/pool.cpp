@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "device/sim/pack.h"
 #include "base/parallel.h"
+#include "device/sim/pack.h"
 #include "device/sim/unpack.h"
 #include "model/conv_call.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "device/sim/norm_rows.h"
 #include "base/parallel.h"
+#include "device/sim/norm_rows.h"
 
 namespace opwright::sim {
 namespace {

@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "device/sim/kernel.h"
 #include "base/parallel.h"
+#include "device/sim/kernel.h"
 
 namespace opwright::sim {
 namespace {

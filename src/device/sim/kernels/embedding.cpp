@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "device/sim/movement.h"
 #include "base/parallel.h"
+#include "device/sim/movement.h"
 
 namespace opwright::sim {
 namespace {

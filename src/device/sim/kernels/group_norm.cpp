@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "device/sim/norm_rows.h"
 #include "base/parallel.h"
+#include "device/sim/norm_rows.h"
 
 namespace opwright::sim {
 namespace {

@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "device/sim/norm_rows.h"
 #include "base/parallel.h"
+#include "device/sim/norm_rows.h"
 
 namespace opwright::sim {
 namespace {

@@ -2,9 +2,9 @@
 #include <numeric>
 #include <vector>
 
+#include "base/parallel.h"
 #include "device/sim/kernel.h"
 #include "device/sim/pack.h"
-#include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {
