@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "cli/command.h"
 #include "cli/device_program.h"
@@ -75,6 +78,21 @@ constexpr char kDetails[] =
     "output\n"
     "is compared with a reference in double precision. Results are in the store at once; 'opwright results' analyses\n"
     "them. Exit code 0: nothing failed; 1: something failed, or nothing was passed or accepted; 130: interrupted.";
+
+// Flags that choose among cases or guide workers mean nothing to one case in this process: they are refused by name.
+Status check_flags_of_one_case(const ParsedArgs& args) {
+  constexpr std::array<std::string_view, 12> kOfOne{"--case",   "--device", "--against", "--python",
+                                                    "--seed",   "--data",   "--pcc",     "--metric",
+                                                    "--sample", "--golden", "--mutate",  "--check"};
+  for (const Flag& flag : kFlags) {
+    const bool given = args.is_set(flag.name) || !args.all(flag.name).empty();
+    if (given && std::ranges::find(kOfOne, flag.name) == kOfOne.end())
+      return fail(ErrorCode::kUsage, std::string(flag.name) +
+                                         " is for runs of many cases; --case runs one, in this "
+                                         "process and without limits");
+  }
+  return {};
+}
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const RunOptions options, run_options_of(args));

@@ -39,10 +39,9 @@ std::string result_text(const CaseResult& result, const CaseRecord& record, std:
   if (result.faults > 0)
     text += fmt::format("  planted faults: {} of {} noticed\n", result.faults_noticed, result.faults);
   if (!record.against.empty())
-    text += fmt::format("  against {}: {}\n", record.against,
-                        !record.disagreement.empty() ? record.disagreement
-                        : record.notes.empty()       ? "the two agree"
-                                                     : record.notes);
+    text +=
+        fmt::format("  against {}{}{}\n", record.against, record.disagreement.empty() ? "" : ": ", record.disagreement);
+  if (!record.notes.empty()) text += fmt::format("  note: {}\n", record.notes);
   return text + fmt::format("  repeat: {}\n", repeat);
 }
 
@@ -88,7 +87,8 @@ Result<int> run_one(const ParsedArgs& args, CommandEnv& env, const RunOptions& o
   RunOptions first = options;
   first.keep_outputs = !against.empty();
   const CaseResult result = run_case(config, *device, first);
-  CaseRecord record;  // of the second opinion
+  CaseRecord record;  // notes, and the second opinion
+  record.notes = fmt::format("{}", fmt::join(result.notes, "; "));
   if (args.is_set("--golden")) fill_golden(run_golden(config, *device, options), record);
   if (!against.empty()) {
     OPWRIGHT_TRY_ASSIGN(const auto second, open_any_device(against, args.value("--python")));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
 #include "base/words.h"
@@ -53,20 +52,6 @@ std::string repeat_flags(const ParsedArgs& args) {
   for (const char* flag : {"--check", "--golden", "--mutate"})
     if (args.is_set(flag)) text += fmt::format(" {}", flag);
   return text;
-}
-
-Status check_flags_of_one_case(const ParsedArgs& args) {
-  constexpr std::array kOfMany{"--where",     "--suite",  "--suites",      "--vectors",   "--op",
-                               "--limit",     "--count",  "--randomize",   "--dedupe",    "--keep-invalid",
-                               "--shard",     "--budget", "--dry-run",     "--jobs",      "--warm",
-                               "--timeout",   "--memory", "--cpu-seconds", "--reset-cmd", "--no-attribute",
-                               "--fail-fast", "--resume", "--run",         "--quiet",     "--wait"};
-  for (const char* flag : kOfMany)
-    if (args.is_set(flag) || !args.all(flag).empty())
-      return fail(
-          ErrorCode::kUsage,
-          fmt::format("{} is for runs of many cases; --case runs one, in this process and without limits", flag));
-  return {};
 }
 
 }  // namespace opwright::cli

@@ -13,7 +13,4 @@ Result<RunOptions> run_options_of(const ParsedArgs& args);
 // The flags that a repeat line needs beside device and data, so that it gives the same answer: " --golden".
 std::string repeat_flags(const ParsedArgs& args);
 
-// Flags that choose among cases or guide workers mean nothing to one case in this process: they are refused by name.
-Status check_flags_of_one_case(const ParsedArgs& args);
-
 }  // namespace opwright::cli

@@ -73,6 +73,7 @@ Result<RunPlan> plan_run(const ParsedArgs& args, CommandEnv& env, const PlanOpti
   RunPlan plan{.spool = std::move(spool)};
   const Board usual =
       find_board(options.usual_board.empty() ? kUsualBoard : options.usual_board).value_or(*find_board(kUsualBoard));
+  const std::string flags = repeat_flags(args);
   Sha256 digest{};  // of all ids so far: the plan does not hold them
   OPWRIGHT_TRY(for_each_vector_of(args, env, [&](vectors::TestVector&& vector) -> Status {
     // What the device can answer by itself (lost arguments, host tensors) is asked and counted with the results; a call
@@ -94,7 +95,7 @@ Result<RunPlan> plan_run(const ParsedArgs& args, CommandEnv& env, const PlanOpti
     const Board& where = board ? *board : usual;
     const std::string device = options.own_board ? options.device + ":" + where.name : options.device;
     Job job = job_of(vector, static_cast<std::int64_t>(plan.spool.size()), device);
-    job.record.repeat += repeat_flags(args);
+    job.record.repeat += flags;
     if (vector.pcc && !options.run.pcc) job.record.repeat += fmt::format(" --pcc {}", *vector.pcc);
     if (options.own_board) job.board = where.name;
     const CaseEstimate cost = estimate(vector.config, where, cost_of(options.device), options.run);

@@ -177,7 +177,7 @@ class Worker {
     const CaseResult result = run_case(*config, **device, options);
     fill_record(result, (*device)->can(), record);
     if (result.outcome == Outcome::kFailed) ask_second_opinion(*config, **device, options, record);
-    if (setup_.golden) ask_golden(*config, **device, options, record);
+    if (setup_.golden) fill_golden(run_golden(*config, **device, options), record);
     if (!setup_.against.empty()) run_against(*config, job, options, result, record);
   }
 
@@ -193,11 +193,6 @@ class Worker {
     }
     const auto simulated = open_device("sim", device.can().board);
     record.second_opinion = run_case(config, *simulated, options).outcome;
-  }
-
-  void ask_golden(const OpConfig& config, Device& device, RunOptions options, CaseRecord& record) {
-    options.on_stage = nullptr;
-    fill_golden(run_golden(config, device, options), record);
   }
 
   void run_against(const OpConfig& config, const Job& job, const RunOptions& options, const CaseResult& first,

@@ -190,6 +190,11 @@ def test_a_single_case_can_have_a_second_opinion(opwright) -> None:
         assert found["against"] == ("passed" if agree else "refused"), found
 
 
+def test_a_single_case_can_be_checked_only(opwright) -> None:
+    found = json.loads(opwright("--format", "json", "run", "--check", "--case", f"ttnn.gelu({TENSOR})").stdout)
+    assert found["outcome"] == "accepted" and found["repeat"].endswith(" --check"), found
+
+
 def test_planted_faults_of_a_single_case_are_counted(opwright) -> None:
     found = json.loads(opwright("--format", "json", "run", "--mutate", "--case", f"ttnn.gelu({TENSOR})").stdout)
     assert found["outcome"] == "passed" and found["faults"] == found["faults_noticed"] > 0, found

@@ -188,6 +188,15 @@ def test_the_real_library_refuses_in_its_own_words(ttnn) -> None:
     assert answer["outcome"] == "refused" and "roadcast" in answer["reason"], answer
 
 
+def test_golden_functions_of_integers_are_compared(ttnn, ttnn_python: Path) -> None:
+    if subprocess.run([ttnn_python, "-c", "import torch"], capture_output=True).returncode:
+        pytest.skip("torch is not there")
+    numbers = "tensor([32] INT32 ROW_MAJOR DEVICE memory(DRAM INTERLEAVED))"
+    answer = ttnn(f"ttnn.plus_one(input_tensor={numbers})", "n150", "--golden")
+    assert (answer["outcome"], answer["against"], answer["disagreement"]) == ("accepted", "passed", ""), answer
+    assert answer["repeat"].endswith(" --golden")
+
+
 def test_an_era1_call_reaches_the_real_library(ttnn) -> None:
     assert ttnn(ERA1)["outcome"] == "accepted"
 

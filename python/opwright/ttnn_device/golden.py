@@ -42,8 +42,10 @@ def _prepare_weights(kwargs: dict[str, Any]) -> None:
     """A convolution converts weights and bias to what its configuration says; its golden function does not."""
     dtype = getattr(kwargs.get("conv_config"), "weights_dtype", None)
     weight, bias = kwargs.get("weight_tensor"), kwargs.get("bias_tensor")
-    if dtype is None or weight is None or weight.dim() != 4:
+    if dtype is None:
         return
+    if weight is None or weight.dim() != 4:
+        raise Unsupported(f"weights that are not four-dimensional and named cannot be rounded to {dtype}")
     torch, groups = _torch(), kwargs.get("groups") or 1
     # The matrix that the library makes: rows of all output channels, with zeros where groups do not meet.
     parts = [part.permute(1, 2, 3, 0) for part in weight.chunk(groups)]
@@ -77,10 +79,10 @@ def answer(request: Request, device: Any) -> dict[str, Any]:
         except (RuntimeError, AttributeError):  # it has none, or is no operation
             raise Unsupported(f"the library has no golden function for {call['op']}") from None
         args, kwargs = objects.Rebuilder(device, lambda spec: _as_torch(request, spec)).call(call)
+        if call["op"] == "ttnn.conv2d":
+            _prepare_weights(kwargs)
     except Unsupported as error:
         return {"outcome": "unsupported", "argument": error.argument, "error": errors.record_of(error, "rebuild")}
-    if call["op"] == "ttnn.conv2d":
-        _prepare_weights(kwargs)
     try:
         results = _results(golden(*args, **kwargs))
     except Exception as error:
