@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,10 +15,13 @@
 #include <string_view>
 #include <vector>
 
-#define OPWRIGHT_FUZZ_TARGETS(X) \
-  X(case_line)                   \
-  X(graph)                       \
-  X(json) X(jsonl) X(master) X(messages) X(native) X(normalize) X(per_op) X(reflection) X(selector) X(suites) X(vectors)
+#define OPWRIGHT_FUZZ_TARGETS(X)                                                                                       \
+  X(case_line)                                                                                                         \
+  X(graph)                                                                                                             \
+  X(json)                                                                                                              \
+  X(jsonl)                                                                                                             \
+  X(master) X(messages) X(native) X(normalize) X(per_op) X(reflection) X(selector) X(suites) X(vectors) X(verb_device) \
+      X(verb_file) X(verb_store) X(verb_trace)
 
 #define OPWRIGHT_DECLARE(name) extern "C" int opwright_fuzz_##name(const std::uint8_t* data, std::size_t size);
 OPWRIGHT_FUZZ_TARGETS(OPWRIGHT_DECLARE)
@@ -36,6 +40,10 @@ Target target_named(std::string_view wanted) {
 void replay(Target target, const std::filesystem::path& path) {
   std::fprintf(stderr, "%s\n", path.c_str());
   std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    std::fprintf(stderr, "cannot be read\n");
+    std::exit(1);
+  }
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
@@ -51,7 +59,7 @@ int main(int argc, char** argv) {
   }
   std::size_t count = 0;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const std::filesystem::path path = arguments[i];
+    const std::filesystem::path path = std::filesystem::absolute(arguments[i]);  // targets of verbs change the folder
     if (std::filesystem::is_regular_file(path)) {
       replay(target, path);
       ++count;
