@@ -23,7 +23,7 @@ def find() -> str | None:
         os.path.join(os.path.dirname(python), "build", "dev", "opwright"),
     ]
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        found = shutil.which("opwright", path=folder or os.curdir)
+        found = shutil.which("opwright", path=folder) if os.path.isabs(folder) else None  # not the current folder's
         if found:
             candidates.append(found)
     return next((candidate for candidate in candidates if _is_program(candidate)), None)

@@ -10,8 +10,8 @@
 #include "device/external/external_device.h"
 #include "launch/mock.h"
 #include "launch/program.h"
+#include "launch/python_package.h"
 #include "launch/python_probe.h"
-#include "launch/tracing.h"
 
 namespace opwright::cli {
 namespace {
@@ -37,9 +37,11 @@ Result<launch::PythonProbe> find_python(const std::string& named, const launch::
     return probe_named(*variable, kPythonVariable, environment);
   std::vector<std::string> tried;
   for (const char* name : {"python3.12", "python3.10", "python3", "python"}) {
-    auto probe = probe_named(name, fmt::format("{} on PATH", name), environment);
-    if (probe) return probe;
     tried.emplace_back(name);
+    const auto path = launch::find_installed(name, environment);
+    if (!path) continue;
+    auto probe = probe_named(*path, fmt::format("{} on PATH", name), environment);
+    if (probe) return probe;
   }
   return fail(ErrorCode::kNotFound, fmt::format("device ttnn needs a Python with the library ttnn, and none of {} on "
                                                 "PATH has it; {}",
@@ -52,6 +54,12 @@ Status add_package(launch::Environment& environment) {
   if (const auto own = environment.get("PYTHONPATH"); own && !own->empty()) path += ":" + *own;
   environment.set("PYTHONPATH", path, "the package opwright, with the device program; your own path follows");
   return {};
+}
+
+// By its path: with -m Python would look for everything in the current folder first.
+Result<std::string> ttnn_device_script() {
+  OPWRIGHT_TRY_ASSIGN(const std::string package, launch::python_package_folder());
+  return package + "/opwright/ttnn_device/__main__.py";
 }
 
 Result<DeviceProgram> exec_program(const std::string& device) {
@@ -69,23 +77,22 @@ Result<DeviceProgram> mock_program(const std::string& device, const std::string&
   launch::Environment environment(process_environment());
   OPWRIGHT_TRY_ASSIGN(const launch::Board board, launch::find_board(device.substr(kMockPrefix.size())));
   OPWRIGHT_TRY_ASSIGN(const launch::PythonProbe probe, find_python(python, environment));
-  OPWRIGHT_TRY(add_package(environment));
+  OPWRIGHT_TRY_ASSIGN(const std::string script, ttnn_device_script());
   OPWRIGHT_TRY_ASSIGN(launch::MockSetup made, launch::MockSetup::make(board, probe, std::move(environment)));
   auto setup = std::make_shared<launch::MockSetup>(std::move(made));
   // Several of them may run at once, and two processes must not share the library's kernel cache.
-  return DeviceProgram{
-      device,
-      {"/bin/sh", "-c", "TT_METAL_CACHE=$TT_METAL_CACHE/$$ exec \"$0\" -m opwright.ttnn_device --board \"$1\"",
-       probe.executable, board.name},
-      setup->environment().entries(),
-      setup};
+  return DeviceProgram{device,
+                       {"/bin/sh", "-c", "TT_METAL_CACHE=$TT_METAL_CACHE/$$ exec \"$0\" \"$1\" --board \"$2\"",
+                        probe.executable, script, board.name},
+                       setup->environment().entries(),
+                       setup};
 }
 
 Result<DeviceProgram> ttnn_program(const std::string& device, const std::string& python) {
   launch::Environment environment(process_environment());
   OPWRIGHT_TRY_ASSIGN(const launch::PythonProbe probe, find_python(python, environment));
-  OPWRIGHT_TRY(add_package(environment));
-  return DeviceProgram{device, {probe.executable, "-m", "opwright.ttnn_device"}, environment.entries(), nullptr};
+  OPWRIGHT_TRY_ASSIGN(const std::string script, ttnn_device_script());
+  return DeviceProgram{device, {probe.executable, script}, environment.entries(), nullptr};
 }
 
 }  // namespace

@@ -19,28 +19,42 @@ namespace {
 constexpr int kFirstMinor = 68;       // every version was tried: docs/how-to/run-without-hardware.md
 constexpr double kProbeSeconds = 60;  // a cold disk under load; the usual time is 0.05 s
 
+// The user's PYTHONPATH, for the probe to look at: Python itself does not see it.
+constexpr char kPathVariable[] = "OPWRIGHT_PROBE_PATH";
+
 // Parses in Python 2, too, so that such a one can say its version. Lines have a mark, because a sitecustomize may
-// print.
+// print. Python puts '' on the path for -c, the current folder: it goes before anything is imported from there. Modules
+// of the user's are looked for, never executed.
 constexpr char kProbeProgram[] = R"(
-import os, sys
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+import os
 def say(key, value):
     sys.stdout.write("opwright-probe %s=%s\n" % (key, value))
 say("version", "%d.%d.%d" % tuple(sys.version_info[:3]))
 say("executable", sys.executable)
 try:
-    from importlib import util
+    from importlib import machinery, metadata, util
 except ImportError:
     sys.exit(0)
+first = os.environ.get("OPWRIGHT_PROBE_PATH")
+first = [os.path.abspath(entry) for entry in first.split(os.pathsep)] if first else []
+def find(name):
+    found = machinery.PathFinder.find_spec(name, first) if first else None
+    if found is not None and found.origin and found.origin != "namespace":
+        return found
+    return util.find_spec(name) or found
 def look(name):
     try:
-        spec = util.find_spec(name)
+        spec = find(name)
     except (ImportError, ValueError, AttributeError):
         return
     if spec is None:
         return
     try:
-        from importlib import metadata
-        say(name + "_version", metadata.version(name))
+        for distribution in metadata.distributions(name=name, path=first + sys.path):
+            say(name + "_version", distribution.version)
+            break
     except Exception:
         pass
     if spec.origin and spec.origin != "namespace":
@@ -50,6 +64,20 @@ def look(name):
 look("ttnn")
 look("torch")
 )";
+
+// The environment of a probe: of the variables that lead Python to code, only those that say where it is installed.
+std::vector<std::string> probe_environment(const Environment& environment) {
+  constexpr std::array<std::string_view, 4> kKept{
+      "PYTHONHOME=", "PYTHONPLATLIBDIR=", "PYTHONUSERBASE=", "PYTHONNOUSERSITE="};
+  std::vector<std::string> entries;
+  for (const std::string& entry : environment.entries()) {
+    const bool is_kept = std::any_of(kKept.begin(), kKept.end(), [&](auto name) { return entry.starts_with(name); });
+    if (!entry.starts_with("PYTHON") || is_kept) entries.push_back(entry);
+  }
+  if (const auto path = environment.get("PYTHONPATH"); path && !path->empty())
+    entries.push_back(fmt::format("{}={}", kPathVariable, *path));
+  return entries;
+}
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
@@ -120,7 +148,7 @@ std::optional<PythonChoice> python_of_tool(const std::vector<std::string>& comma
 std::vector<PythonChoice> pythons_on_path(const Environment& environment) {
   std::vector<PythonChoice> found;
   for (const std::string_view name : {"python3", "python"}) {
-    if (const auto path = find_program(name, search_path(environment)))
+    if (const auto path = find_installed(name, environment))
       found.push_back({{*path}, fmt::format("{} on PATH", name)});
   }
   return found;
@@ -151,6 +179,48 @@ std::optional<PythonChoice> python_of_command(const std::vector<std::string>& co
 
 }  // namespace
 
+std::optional<std::string> find_installed(std::string_view name, const Environment& environment) {
+  const std::string all = search_path(environment);
+  std::string absolute;
+  for (std::string_view rest = all; !rest.empty();) {
+    const std::string_view entry = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+    if (entry.starts_with('/')) absolute += fmt::format("{}{}", absolute.empty() ? "" : ":", entry);
+  }
+  return absolute.empty() ? std::nullopt : find_program(name, absolute);
+}
+
+bool is_isolated_python(const std::vector<std::string>& command) {
+  if (command.empty() || !is_python_name(command[0])) return false;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string_view word = command[i];
+    if (word.size() < 2 || word[0] != '-' || word == "--") return false;  // the program begins
+    if (word[1] == '-') {
+      if (word == "--check-hash-based-pycs") ++i;  // and its value
+      continue;
+    }
+    for (std::size_t letter = 1; letter < word.size(); ++letter) {
+      switch (word[letter]) {
+        case 'I':
+        case 'E':
+        case 'S':
+          return true;
+        case 'c':
+        case 'm':
+          return false;  // the program begins
+        case 'W':
+        case 'X':  // with a value: the rest of the word, else the next one
+          if (letter + 1 == word.size()) ++i;
+          letter = word.size();
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  return false;
+}
+
 Result<PythonChoice> choose_python(const std::vector<std::string>& command, const Environment& environment) {
   if (auto choice = python_of_command(command, environment)) return std::move(*choice);
   std::vector<PythonChoice> candidates = pythons_on_path(environment);
@@ -162,7 +232,7 @@ Result<PythonProbe> probe_python(const PythonChoice& python, const Environment& 
   std::vector<std::string> argv = python.argv;
   argv.insert(argv.end(), {"-c", kProbeProgram});
   OPWRIGHT_TRY_ASSIGN(const Captured answer,
-                      capture(argv, {.seconds = kProbeSeconds, .environment = environment.entries()}));
+                      capture(argv, {.seconds = kProbeSeconds, .environment = probe_environment(environment)}));
   PythonProbe probe{.why = python.why};
   std::string_view text = answer.out;
   while (!text.empty()) {

@@ -1,9 +1,11 @@
 // Which Python the user's command will run in, and what that Python has installed.
 //
 // The library's files are found through the interpreter that will use them, so the interpreter is asked, once, in a
-// short process of its own; `ttnn` is looked for, not imported.
+// short process of its own; `ttnn` is looked for, not imported. No code of the current folder or of a PYTHONPATH runs
+// there: whoever asks what is installed has not said that the files beside him may run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,9 @@
 
 namespace opwright::launch {
 
+// A program on PATH that we choose, not the user: only entries that are absolute paths count, never the current folder.
+std::optional<std::string> find_installed(std::string_view name, const Environment& environment);
+
 struct PythonChoice {
   std::vector<std::string> argv;  // how to start it: a path, or a tool that chooses one (`uv run python`)
   std::string why;                // "the command is a Python", "first line of /opt/venv/bin/pytest", …
@@ -21,6 +26,9 @@ struct PythonChoice {
 // The interpreter of a command: the command itself, the one its first line names, a Python among its words, or (also
 // for an empty command) `python3` or `python` on PATH.
 Result<PythonChoice> choose_python(const std::vector<std::string>& command, const Environment& environment);
+
+// Whether the command is a Python that is told (-I, -E, -S) not to load what a variable names: our package.
+bool is_isolated_python(const std::vector<std::string>& command);
 
 struct PythonProbe {
   std::string why;              // why this one

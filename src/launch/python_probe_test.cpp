@@ -143,5 +143,35 @@ TEST_F(PythonProbeTest, ARealPythonUnderstandsTheQuestion) {
   EXPECT_EQ(probe->ttnn_folder, folder_.file("ttnn"));
 }
 
+TEST_F(PythonProbeTest, AProbeSeesNoneOfTheVariablesThatLeadToCode) {
+  const std::string path = program("python3",
+                                   "#!/bin/sh\necho \"opwright-probe version=$PYTHONPATH$PYTHONSTARTUP$PYTHONWARNINGS|"
+                                   "$PYTHONHOME|$OPWRIGHT_PROBE_PATH\"\n");
+  const auto probe = probe_python({{path}, ""}, Environment({"PYTHONPATH=/a:", "PYTHONSTARTUP=/b", "PYTHONWARNINGS=x",
+                                                             "PYTHONHOME=/home", "PATH=/usr/bin:/bin"}));
+  ASSERT_TRUE(probe) << probe.error().message;
+  EXPECT_EQ(probe->version, "|/home|/a:");
+}
+
+TEST_F(PythonProbeTest, OfOurOwnChoiceIsOnlyWhatAnAbsolutePathLeadsTo) {
+  const std::string python3 = program("python3");
+  const std::string here = std::filesystem::relative(folder_.path()).string();
+  for (const std::string& path : {std::string(""), std::string("."), here, ":" + here + ":./"})
+    EXPECT_EQ(find_installed("python3", Environment({"PATH=" + path})), std::nullopt) << path;
+  EXPECT_EQ(find_installed("python3", Environment({"PATH=:.:" + here + ":" + folder_.path()})), python3);
+}
+
+TEST_F(PythonProbeTest, OptionsThatKeepPythonFromOurPackage) {
+  using Words = std::vector<std::string>;
+  for (const Words& words :
+       {Words{"python", "-I", "x.py"}, Words{"/x/python3.10", "-uE"}, Words{"python", "-X", "dev", "-S"},
+        Words{"python", "-Wall", "-I"}, Words{"python", "--check-hash-based-pycs", "never", "-I"}})
+    EXPECT_TRUE(is_isolated_python(words)) << words.back();
+  for (const Words& words : {Words{}, Words{"python"}, Words{"python", "x.py", "-I"}, Words{"python", "-c", "-I"},
+                             Words{"python", "-m", "pytest", "-I"}, Words{"python", "-X", "-I"}, Words{"python", "-WI"},
+                             Words{"python", "-", "-I"}, Words{"python", "-s", "x"}, Words{"bash", "-I"}})
+    EXPECT_FALSE(is_isolated_python(words)) << (words.empty() ? "nothing" : words.back());
+}
+
 }  // namespace
 }  // namespace opwright::launch

@@ -21,10 +21,6 @@ struct TraceOptions {
   bool per_test = false;
 };
 
-// The folder that holds the package `opwright` and the folder `bootstrap`: in the build tree, in an installed wheel, or
-// where $OPWRIGHT_PYTHON says.
-Result<std::string> python_package_folder();
-
 Status add_tracing(Environment& environment, const TraceOptions& options);
 
 }  // namespace opwright::launch
