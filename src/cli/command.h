@@ -36,6 +36,7 @@ struct CommandEnv {
   int width = 100;  // columns of the terminal
   std::string store;
   OutputFormat format = OutputFormat::kTable;
+  bool status_is_programs = false;  // the exit status is that of the user's program, whatever becomes of our output
 };
 
 class ParsedArgs {

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   std::cout.flush();
   if (!std::cout) {
     std::cerr << "opwright: cannot write the output (disk full or closed?)\n";
-    return opwright::cli::kExitFailed;
+    return env.status_is_programs ? code : opwright::cli::kExitFailed;
   }
   return code;
 }

@@ -24,10 +24,12 @@ struct TracedOutcome {
   TraceSummary summary;
   std::optional<ImportReport> imported;
   std::vector<std::string> side_files;
+  std::vector<std::string> not_done;                     // what should have followed the program, and why it did not
   bool apart = false;  // calls that were not imported because their test or program failed
   bool kept = false;
 };
 
+// The summary to standard output, what was lost or not done to standard error as well.
 void report_traced(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env);
 
 }  // namespace opwright::cli

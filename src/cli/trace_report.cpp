@@ -32,7 +32,9 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
   else if (outcome.ended.status != 0)
     text += fmt::format("program: exit status {}\n", outcome.ended.status);
   if (!summary.tests.empty()) text += fmt::format("tests: {}\n", tests_text(summary.tests));
-  if (summary.calls == 0 && summary.filtered == 0) {
+  if (summary.calls == 0 && summary.filtered == 0 && !summary.problems.empty()) {
+    text += "calls: none could be read\n";
+  } else if (summary.calls == 0 && summary.filtered == 0) {
     text += "calls: none recorded. Did the program import ttnn? Python started with -I, -E or -S cannot be traced.\n";
   } else {
     text += fmt::format("calls: {}{} of {}\n", grouped(summary.calls),
@@ -88,8 +90,13 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
                                      : plural(static_cast<std::int64_t>(summary.failed_tests.size()), "failed test"),
         outcome.folder);
   }
-  text += outcome.kept ? fmt::format("trace: kept in {} ({})\n", outcome.folder, size_text(summary.bytes))
-                       : "trace: removed (--keep keeps it)\n";
+  for (const std::string& undone : outcome.not_done) text += fmt::format("NOT DONE {}\n", undone);
+  if (outcome.kept)
+    text += fmt::format("trace: kept in {} ({})\n", outcome.folder, size_text(summary.bytes));
+  else if (summary.files.empty() && !summary.problems.empty())
+    text += "trace: lost\n";
+  else
+    text += "trace: removed (--keep keeps it)\n";
   return text;
 }
 
@@ -116,6 +123,7 @@ JsonObject json_of(const TracedItem& item, const TracedOutcome& outcome) {
       .add_bool("kept_apart", outcome.apart)
       .add_raw("failed_tests", json_array(summary.failed_tests, false))
       .add_raw("problems", json_array(summary.problems, false))
+      .add_raw("not_done", json_array(outcome.not_done, false))
       .add_raw("notes", counts_json(summary.notes))
       .add_raw("written", json_array(outcome.side_files, false))
       .add("bytes", summary.bytes)
@@ -138,6 +146,14 @@ void report_traced(const TracedItem& item, const TracedOutcome& outcome, Command
                 {"ns_per_call", fmt::format("{:.0f}", summary.ns_per_call())},
                 {"trace", outcome.kept ? outcome.folder : ""}},
                human(item, outcome, env), env);
+  env.out.flush();  // in front of what follows on standard error
+  if (!summary.problems.empty())
+    env.err << fmt::format(
+        "opwright: {}: the trace is not whole: {}{}\n", item.shown, summary.problems.front(),
+        summary.problems.size() > 1 ? fmt::format(" (and {} more)", summary.problems.size() - 1) : "");
+  for (const std::string& undone : outcome.not_done)
+    env.err << fmt::format("opwright: {}: {}{}\n", item.shown, undone,
+                           outcome.kept ? fmt::format("; the trace is in {}", outcome.folder) : "");
 }
 
 }  // namespace opwright::cli

@@ -64,8 +64,16 @@ void add(TraceSummary& summary, format::NativeTrace& trace) {
 
 TraceSummary summarize(const std::string& folder) {
   TraceSummary summary;
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    summary.problems.push_back(
+        fmt::format("{}: the trace's folder is gone, and with it what was recorded; was it removed while the program "
+                    "ran? --output FOLDER puts it elsewhere",
+                    folder));
+    return summary;
+  }
   const Result<std::vector<std::string>> files = native_traces_at(folder);
-  if (!files) return summary;
+  if (!files) return summary;  // no process imported the library
   summary.files = *files;
   for (const std::string& file : summary.files) {
     std::error_code ignored;
