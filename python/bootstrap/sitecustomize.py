@@ -1,4 +1,4 @@
-"""Runs at the start of every Python under `opwright trace`, which puts this folder in front of PYTHONPATH.
+"""Runs at the start of every Python under `opwright trace` and `mock`, which put this folder in front of PYTHONPATH.
 
 Python runs only the first `sitecustomize` that it finds, so the next one on the path (the user's own, or the system's)
 is run here afterwards, as if this one were not there. Any Python may meet this file: no syntax newer than Python 2.7.
@@ -11,14 +11,16 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def _start_opwright():
-    if not os.environ.get("OPWRIGHT_TRACE"):
+    is_traced = bool(os.environ.get("OPWRIGHT_TRACE"))
+    if not is_traced and not os.environ.get("OPWRIGHT_MOCK_FOLDER"):
         return
     if not (3, 10) <= sys.version_info[:2] <= (3, 13):
-        sys.stderr.write(
-            "opwright: nothing is traced: Python %d.%d is not supported; the recorder runs on 3.10 to 3.13\n"
-            % sys.version_info[:2]
-        )
-        return
+        if is_traced:
+            sys.stderr.write(
+                "opwright: nothing is traced: Python %d.%d is not supported; the recorder runs on 3.10 to 3.13\n"
+                % sys.version_info[:2]
+            )
+        return  # on a mock board nothing is missing: ttnn has no wheels for such a Python
     package = _find_package()
     if package is not None:
         sys.meta_path.insert(0, _OpwrightFinder(package))
@@ -96,6 +98,9 @@ def _run_next_sitecustomize():
 try:
     _start_opwright()
 except Exception as error:
-    sys.stderr.write("opwright: nothing is traced: %s\n" % error)
+    sys.stderr.write(
+        "opwright: %s: %s\n"
+        % ("nothing is traced" if os.environ.get("OPWRIGHT_TRACE") else "the mock device is not set up", error)
+    )
 
 _run_next_sitecustomize()

@@ -188,6 +188,11 @@ def trace(
     return Trace(folder, options)
 
 
+if os.environ.get("OPWRIGHT_MOCK_FOLDER"):  # before tracing, which looks at the library as it then is
+    from . import _mock
+
+    _mock.run()
+
 if os.environ.get("OPWRIGHT_TRACE"):
     from . import startup
 

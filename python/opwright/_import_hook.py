@@ -1,4 +1,4 @@
-"""Runs a function right after a module was imported, whoever imports it and whichever finder finds it."""
+"""Runs functions right after a module was imported, whoever imports it and whichever finder finds it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-_callbacks: dict[str, Callable[[ModuleType], None]] = {}
+_callbacks: dict[str, list[Callable[[ModuleType], None]]] = {}
 
 
 def after_import(name: str, callback: Callable[[ModuleType], None]) -> None:
     """Calls `callback(module)` after each execution of the module, and at once where it is there. It must not raise."""
     if not _callbacks:
         sys.meta_path.insert(0, _Finder())
-    _callbacks[name] = callback
+    callbacks = _callbacks.setdefault(name, [])
+    if callback not in callbacks:
+        callbacks.append(callback)
     module = sys.modules.get(name)
     if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
         callback(module)
@@ -30,8 +32,8 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        callback = _callbacks.get(name)
-        if callback is None:
+        callbacks = _callbacks.get(name)
+        if callbacks is None:
             return None
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
@@ -39,7 +41,7 @@ class _Finder:
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.has_location and hasattr(spec.loader, "exec_module"):  # else: a mere folder of that name
-                    spec.loader = _Loader(spec.loader, callback)  # type: ignore[assignment]
+                    spec.loader = _Loader(spec.loader, callbacks)  # type: ignore[assignment]
                 return spec
         return None
 
@@ -47,9 +49,9 @@ class _Finder:
 class _Loader:
     """A loader with a step behind it. The module gets to see the loader that it would have had without us."""
 
-    def __init__(self, loader: Any, callback: Callable[[ModuleType], None]) -> None:
+    def __init__(self, loader: Any, callbacks: list[Callable[[ModuleType], None]]) -> None:
         self._loader = loader
-        self._callback = callback
+        self._callbacks = callbacks
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         module: ModuleType | None = self._loader.create_module(spec)
@@ -60,7 +62,8 @@ class _Loader:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        self._callback(module)
+        for callback in self._callbacks:
+            callback(module)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)

@@ -9,6 +9,7 @@
 #include "base/subprocess.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/trace_outcome.h"
 #include "launch/program.h"
 
 namespace opwright::cli {
@@ -19,6 +20,8 @@ constexpr std::array kFlags{
     Flag{"--list", "", "list the boards"},
     Flag{"--explain", "", "show every variable and file that would be used, and run nothing"},
     Flag{"--keep", "", "leave the files on disk at the end, and say where"},
+    Flag{"--stub-device-trace", "", "begin_trace_capture and its companions do nothing, and are counted"},
+    Flag{"--export-root", "", "for a CMD that does not run our Python package: set TT_METAL_RUNTIME_ROOT"},
     Flag{"--python", "PATH", "the Python that CMD uses, where opwright cannot know (default: seen from CMD)"},
 };
 
@@ -131,8 +134,12 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     OPWRIGHT_TRY_ASSIGN(program, launch::find_command(args.program, inherited));
   }
   OPWRIGHT_TRY_ASSIGN(const launch::PythonProbe python, python_for(args, inherited));
-  OPWRIGHT_TRY_ASSIGN(const launch::MockSetup setup,
-                      launch::MockSetup::make(board, python, inherited, {.keep = args.is_set("--keep")}));
+  OPWRIGHT_TRY_ASSIGN(
+      const launch::MockSetup setup,
+      launch::MockSetup::make(board, python, inherited,
+                              {.keep = args.is_set("--keep"),
+                               .export_root = args.is_set("--export-root") || launch::is_isolated_python(args.program),
+                               .stub_device_trace = args.is_set("--stub-device-trace")}));
   if (args.is_set("--explain")) return explain(board, python, setup, args.program, env);
 
   env.out.flush();
@@ -142,6 +149,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (ended.status != 0 && board.chip_count() > 1 && launch::ttnn_is_before(python, launch::kFabricMinor))
     env.err << fmt::format("opwright: ttnn {} cannot connect mock chips to a fabric, 0.{} is the first that can\n",
                            python.ttnn_version, launch::kFabricMinor);
+  env.status_is_programs = true;
+  const launch::DeviceTraceCalls traces = setup.device_trace_calls();
+  if (traces.captured + traces.replayed > 0) env.err << fmt::format("opwright: {}\n", device_trace_text(traces));
+  if (ended.status != 0 && traces.asked_for > 0) env.err << fmt::format("opwright: {}\n", kNoDeviceTraces);
   if (args.is_set("--keep")) env.err << fmt::format("opwright: files kept in {}\n", setup.folder());
   return ended.status;
 }

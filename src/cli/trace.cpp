@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kFlags{
     Flag{"--mock", "BOARD", "run on the real ttnn library without hardware (opwright mock --list)"},
+    Flag{"--stub-device-trace", "", "with --mock: begin_trace_capture and its companions do nothing, and are counted"},
     Flag{"--list", "FILE", "run every line of FILE as a command of its own; # begins a comment"},
     Flag{"--keep", "", "keep the trace files (default: removed once they are in the store)"},
     Flag{"--output", "FOLDER", "where the trace files go (default: opwright-traces/); implies --keep"},
@@ -186,7 +187,9 @@ Result<TracedOutcome> run_one(const TracedItem& item, launch::TraceOptions optio
   if (const std::string board_name = args.value("--mock"); !board_name.empty()) {
     OPWRIGHT_TRY_ASSIGN(const launch::Board board, launch::find_board(board_name));
     OPWRIGHT_TRY_ASSIGN(const launch::PythonProbe python, launch::find_ttnn(item.command, environment));
-    OPWRIGHT_TRY_ASSIGN(mock, launch::MockSetup::make(board, python, environment));
+    OPWRIGHT_TRY_ASSIGN(mock, launch::MockSetup::make(board, python, environment,
+                                                      {.export_root = launch::is_isolated_python(item.command),
+                                                       .stub_device_trace = args.is_set("--stub-device-trace")}));
     environment = mock->environment();
   }
   OPWRIGHT_TRY_ASSIGN(options.folder, make_folder(base, number));  // when all else is in place: a failure leaves none
@@ -198,6 +201,7 @@ Result<TracedOutcome> run_one(const TracedItem& item, launch::TraceOptions optio
     const OutputAside aside(env.format != OutputFormat::kTable);
     OPWRIGHT_TRY_ASSIGN(outcome.ended, launch::run_program(path, item.command, environment));
   }
+  if (mock) outcome.device_trace = mock->device_trace_calls();
   return outcome;
 }
 
@@ -290,6 +294,9 @@ void finish(const TracedItem& item, TracedOutcome& outcome, const std::string& b
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::vector<TracedItem> items, items_of(args));
   OPWRIGHT_TRY_ASSIGN(const launch::TraceOptions options, options_of(args));
+  if (args.is_set("--stub-device-trace") && args.value("--mock").empty())
+    return fail(ErrorCode::kUsage, "--stub-device-trace is for a mock board: add --mock BOARD; on hardware device traces "
+                                   "work as they are");
   OPWRIGHT_TRY(wait_ms(args));  // a wrong value is told before the program runs, not after
   const std::string base = args.value("--output", "opwright-traces");
   int status = kExitOk;

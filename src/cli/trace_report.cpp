@@ -56,6 +56,8 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
                         summary.opaque == 1 ? "is" : "are");
   for (const auto& [note, count] : summary.notes)
     text += fmt::format("note: {}{}\n", note, count > 1 ? fmt::format(" ({} times)", count) : "");
+  if (outcome.device_trace && outcome.device_trace->captured + outcome.device_trace->replayed > 0)
+    text += device_trace_text(*outcome.device_trace) + "\n";
   for (const std::string& problem : summary.problems) text += fmt::format("LOST {}\n", problem);
   if (outcome.imported) {
     const ImportReport& report = *outcome.imported;
@@ -129,10 +131,23 @@ JsonObject json_of(const TracedItem& item, const TracedOutcome& outcome) {
       .add("bytes", summary.bytes)
       .add_number("run_seconds", summary.run_seconds)
       .add_number("recorder_seconds", summary.recorder_seconds);
+  if (const auto& calls = outcome.device_trace; calls && calls->captured + calls->replayed > 0) {
+    JsonObject device_trace;
+    device_trace.add("captured", calls->captured).add("replayed", calls->replayed).add("released", calls->released);
+    object.add_raw("device_trace", device_trace.text());
+  }
   return object;
 }
 
 }  // namespace
+
+std::string device_trace_text(const launch::DeviceTraceCalls& calls) {
+  return fmt::format(
+      "device traces: {} captured, {} replayed by stand-ins that do nothing: the calls of each ran once, at capture, "
+      "and "
+      "outputs are those of the capture",
+      grouped(calls.captured), grouped(calls.replayed));
+}
 
 void report_traced(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
   const TraceSummary& summary = outcome.summary;
@@ -147,6 +162,8 @@ void report_traced(const TracedItem& item, const TracedOutcome& outcome, Command
                 {"trace", outcome.kept ? outcome.folder : ""}},
                human(item, outcome, env), env);
   env.out.flush();  // in front of what follows on standard error
+  if (outcome.ended.status != 0 && outcome.device_trace && outcome.device_trace->asked_for > 0)
+    env.err << fmt::format("opwright: {}\n", kNoDeviceTraces);
   if (!summary.problems.empty())
     env.err << fmt::format(
         "opwright: {}: the trace is not whole: {}{}\n", item.shown, summary.problems.front(),

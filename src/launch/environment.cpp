@@ -27,11 +27,15 @@ void Environment::set(std::string_view name, std::string_view value, std::string
 }
 
 void Environment::set_default(std::string_view name, std::string_view value, std::string_view why) {
-  if (const auto mine = get(name)) {
+  if (get(name))
+    keep(name, why);
+  else
+    set(name, value, why);
+}
+
+void Environment::keep(std::string_view name, std::string_view why) {
+  if (const auto mine = get(name))
     changes_.push_back({std::string(name), Action::kKept, *mine, std::nullopt, std::string(why)});
-    return;
-  }
-  set(name, value, why);
 }
 
 void Environment::remove(std::string_view name, std::string_view why) {

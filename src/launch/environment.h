@@ -31,6 +31,8 @@ class Environment {
   void set(std::string_view name, std::string_view value, std::string_view why);
   // A wish: what the user has set stays.
   void set_default(std::string_view name, std::string_view value, std::string_view why);
+  // Told, not changed: what the user has set and the program goes on to see. No change where it is not there.
+  void keep(std::string_view name, std::string_view why);
   // What would be in the way. No change where it is not there.
   void remove(std::string_view name, std::string_view why);
 

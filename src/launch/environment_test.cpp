@@ -35,6 +35,15 @@ TEST(Environment, AWishLeavesWhatTheUserHasSetEvenWhenItIsEmpty) {
   EXPECT_EQ(environment.changes()[2].action, Action::kSet);
 }
 
+TEST(Environment, WhatIsKeptIsToldWhereItIs) {
+  Environment environment({"A=1"});
+  environment.keep("A", "seen by the program");
+  environment.keep("B", "seen by the program");
+  EXPECT_THAT(environment.entries(), ElementsAre("A=1"));
+  ASSERT_EQ(environment.changes().size(), 1U);
+  EXPECT_EQ(environment.changes()[0].action, Action::kKept);
+}
+
 TEST(Environment, RemovingWhatIsNotThereIsNoChange) {
   Environment environment({"A=1", "B=2"});
   environment.remove("A", "in the way");

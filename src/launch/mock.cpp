@@ -3,17 +3,20 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/input.h"
 #include "base/subprocess.h"
 #include "launch/kernel_compiler.h"
 #include "launch/overlay.h"
+#include "launch/python_package.h"
 
 namespace opwright::launch {
 namespace {
 
 constexpr char kFolderPrefix[] = "opwright-mock-";
 constexpr int kFastDispatchMinor = 75;
+constexpr char kDeviceTraces[] = "/device-traces";  // the letters are those of python/opwright/_mock.py
 
 // The small program beside this one, else this program itself, which is the compiler when it is started as one. A copy
 // in `folder` where it was replaced by a newer one since it started.
@@ -33,25 +36,36 @@ Result<std::string> find_compiler(const std::string& folder) {
   return copy.string();
 }
 
-// Who has built the library from source names its root with the library's own variable.
-Result<std::string> root_for(const PythonProbe& python, const Environment& environment) {
-  const std::string named = environment.get("TT_METAL_RUNTIME_ROOT").value_or("");
-  if (named.empty()) return library_root(python.ttnn_folder);
-  auto root = library_root(named);
-  if (!root)
-    return fail(ErrorCode::kNotFound,
-                fmt::format("TT_METAL_RUNTIME_ROOT={}: there are no folders 'tt_metal' and 'runtime'; unset it to use "
-                            "the library in {}",
-                            named, python.ttnn_folder));
-  return root;
+// Who has built the library from source names its root with the library's own variable. Another folder in it is the
+// program's repository, and the installed library is taken.
+Result<std::string> root_for(const PythonProbe& python, const std::string& named) {
+  if (!named.empty()) {
+    if (auto root = library_root(named)) return root;
+  }
+  return library_root(python.ttnn_folder);
+}
+
+// Makes the library find its root: by our package, when it is imported; where that cannot be, by the variable.
+Status lead_to_root(const std::string& overlay, const MockOptions& options, Environment& environment) {
+  const Status hooked = add_bootstrap(environment);
+  if (!hooked && options.stub_device_trace) return fail(hooked.error());
+  if (!hooked || options.export_root) {
+    environment.set("TT_METAL_RUNTIME_ROOT", overlay,
+                    options.export_root ? "the library's files with a kernel compiler beside them, for a program that "
+                                          "does not load our Python package"
+                                        : "the library's files with a kernel compiler beside them; our Python package, "
+                                          "which would tell the library without it, is not beside this program");
+    return {};
+  }
+  environment.keep("TT_METAL_RUNTIME_ROOT", "the program sees yours; the library is told its root when it is imported");
+  return {};
 }
 
 // What the program finds in its environment.
-void describe(const Board& board, const PythonProbe& python, const std::string& descriptor, const std::string& overlay,
-              const std::string& cache, const std::string& logs, Environment& environment) {
+void describe(const Board& board, const PythonProbe& python, const std::string& folder, const std::string& descriptor,
+              const MockOptions& options, Environment& environment) {
   environment.set("TT_METAL_MOCK_CLUSTER_DESC_PATH", descriptor, "selects the mock device, and which board it is");
-  environment.set("TT_METAL_RUNTIME_ROOT", overlay, "the library's files with a kernel compiler beside them");
-  environment.set("TT_METAL_CACHE", cache,
+  environment.set("TT_METAL_CACHE", folder + "/cache",
                   "kernels of the stand-in compiler must not get into a cache that hardware reads");
   if (board.slow_dispatch)
     environment.set("TT_METAL_SLOW_DISPATCH_MODE", "1", "fast dispatch does not work on mock n300 cards");
@@ -59,6 +73,14 @@ void describe(const Board& board, const PythonProbe& python, const std::string& 
     environment.set("TT_METAL_SLOW_DISPATCH_MODE", "1",
                     "fast dispatch crashes on the mock device before ttnn 0." + std::to_string(kFastDispatchMinor));
   environment.set("OPWRIGHT_MOCK_BOARD", board.name, "tells opwright's tracing the board");
+  environment.set("OPWRIGHT_MOCK_FOLDER", folder, "where our Python package finds the library's root");
+  constexpr const char* kOther = "of another 'opwright mock' around this one";
+  if (options.stub_device_trace)
+    environment.set("OPWRIGHT_MOCK_STUBS", "device-trace",
+                    "begin_trace_capture and its companions do nothing, as asked");
+  else
+    environment.remove("OPWRIGHT_MOCK_STUBS", kOther);
+  environment.remove("OPWRIGHT_MOCK_ROOT_WAS", kOther);
 
   constexpr const char* kElsewhere = "would run the program on something else than the mock device";
   environment.remove("TT_METAL_SIMULATOR", kElsewhere);
@@ -70,16 +92,19 @@ void describe(const Board& board, const PythonProbe& python, const std::string& 
   environment.remove("TT_VISIBLE_DEVICES", kFewerChips);
   environment.remove("TT_METAL_VISIBLE_DEVICES", kFewerChips);
 
-  environment.set_default("TT_METAL_LOGS_PATH", logs, "keeps the library's generated/ out of the current folder");
+  environment.set_default("TT_METAL_LOGS_PATH", folder + "/logs",
+                          "keeps the library's generated/ out of the current folder");
   environment.set_default("TT_LOGGER_LEVEL", "FATAL", "the library's log is long and about the device");
-  environment.set_default("LOGURU_LEVEL", "ERROR", "the same for its Python part");
+  environment.keep("LOGURU_LEVEL",
+                   "also for the lines of the library's Python part, of which only errors are shown "
+                   "where it is not set");
 }
 
 }  // namespace
 
 Result<MockSetup> MockSetup::make(const Board& board, const PythonProbe& python, Environment inherited,
                                   const MockOptions& options) {
-  OPWRIGHT_TRY_ASSIGN(const std::string root, root_for(python, inherited));
+  OPWRIGHT_TRY_ASSIGN(const std::string root, root_for(python, inherited.get("TT_METAL_RUNTIME_ROOT").value_or("")));
   OPWRIGHT_TRY_ASSIGN(TempFolder folder, TempFolder::make(kFolderPrefix));
   if (options.keep) folder.keep();
 
@@ -89,7 +114,7 @@ Result<MockSetup> MockSetup::make(const Board& board, const PythonProbe& python,
   if (compiler.empty()) {
     OPWRIGHT_TRY_ASSIGN(compiler, find_compiler(path));
   }
-  const std::string overlay = path + "/root", cache = path + "/cache", logs = path + "/logs";
+  const std::string overlay = path + "/root";
   const std::string descriptor = board.file.empty() ? path + "/cluster.yaml" : board.file;
   if (board.file.empty()) OPWRIGHT_TRY(write_atomically(descriptor, cluster_descriptor(board)));
   OPWRIGHT_TRY(make_overlay(root, overlay, compiler));
@@ -98,11 +123,25 @@ Result<MockSetup> MockSetup::make(const Board& board, const PythonProbe& python,
       {overlay + "/", "links to everything in " + root},
       {fmt::format("{}/runtime/sfpi/compiler/bin/{}", overlay, kKernelCompilerName),
        "the kernel compiler, a link to " + compiler},
-      {cache + "/", "compiled kernels"},
-      {logs + "/", "what the library writes to generated/ in the current folder otherwise"},
+      {path + "/cache/", "compiled kernels"},
+      {path + "/logs/", "what the library writes to generated/ in the current folder otherwise"},
+      {path + kDeviceTraces, "one letter for each call of begin_trace_capture and its companions"},
   };
-  describe(board, python, descriptor, overlay, cache, logs, setup.environment_);
+  describe(board, python, path, descriptor, options, setup.environment_);
+  OPWRIGHT_TRY(lead_to_root(overlay, options, setup.environment_));
   return setup;
+}
+
+DeviceTraceCalls MockSetup::device_trace_calls() const {
+  DeviceTraceCalls calls;
+  std::ifstream file(folder() + kDeviceTraces, std::ios::binary);
+  for (char letter = 0; file.get(letter);) {
+    if (letter == 'b') ++calls.captured;
+    if (letter == 'x') ++calls.replayed;
+    if (letter == 'r') ++calls.released;
+    if (letter == 'a') ++calls.asked_for;
+  }
+  return calls;
 }
 
 }  // namespace opwright::launch

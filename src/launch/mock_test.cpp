@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
+#include "base/input.h"
 #include "base/test_folder.h"
 
 namespace opwright::launch {
@@ -23,10 +25,19 @@ class MockTest : public testing::Test {
                .ttnn_version = "0.81.1",
                .ttnn_folder = library_.file("ttnn")};
   }
-  Result<MockSetup> make(const std::string& board, std::vector<std::string> environment = {}) {
-    return MockSetup::make(*find_board(board), python_, Environment(std::move(environment)), {.compiler = "/bin/true"});
+  Result<MockSetup> make(const std::string& board, std::vector<std::string> environment = {},
+                         MockOptions options = {}) {
+    options.compiler = "/bin/true";
+    return MockSetup::make(*find_board(board), python_, Environment(std::move(environment)), options);
   }
-  TestFolder library_;
+  // The package that would be beside the program, and is not beside a test.
+  void provide_package() {
+    package_.write("python/opwright/_capture.abi3.so", "");
+    package_.write("python/bootstrap/sitecustomize.py", "");
+    setenv("OPWRIGHT_PYTHON", package_.file("python").c_str(), 1);
+  }
+  void TearDown() override { unsetenv("OPWRIGHT_PYTHON"); }
+  TestFolder library_, package_;
   PythonProbe python_;
 };
 
@@ -35,8 +46,9 @@ TEST_F(MockTest, VariablesNameFilesThatAreThere) {
   ASSERT_TRUE(setup) << setup.error().message;
   const Environment& environment = setup->environment();
   EXPECT_EQ(content_of(*environment.get("TT_METAL_MOCK_CLUSTER_DESC_PATH")), cluster_descriptor(*find_board("n150")));
-  EXPECT_TRUE(fs::exists(*environment.get("TT_METAL_RUNTIME_ROOT") + "/tt_metal/x"));
-  EXPECT_TRUE(fs::exists(*environment.get("TT_METAL_RUNTIME_ROOT") + "/runtime/sfpi/compiler/bin/riscv-tt-elf-g++"));
+  const std::string root = *environment.get("OPWRIGHT_MOCK_FOLDER") + "/root";
+  EXPECT_TRUE(fs::exists(root + "/tt_metal/x"));
+  EXPECT_TRUE(fs::exists(root + "/runtime/sfpi/compiler/bin/riscv-tt-elf-g++"));
   EXPECT_EQ(environment.get("OPWRIGHT_MOCK_BOARD"), "n150");
   EXPECT_EQ(environment.get("TT_METAL_SLOW_DISPATCH_MODE"), std::nullopt);
   for (const Change& change : environment.changes()) EXPECT_FALSE(change.why.empty()) << change.name;
@@ -81,14 +93,55 @@ TEST_F(MockTest, ALibraryThatWasBuiltFromSourceIsNamedByItsOwnVariable) {
   library_.write("repo/runtime/hw/x", "");
   const auto setup = make("n150", {"TT_METAL_RUNTIME_ROOT=" + library_.file("repo")});
   ASSERT_TRUE(setup) << setup.error().message;
-  EXPECT_TRUE(fs::exists(*setup->environment().get("TT_METAL_RUNTIME_ROOT") + "/tt_metal/built"));
+  EXPECT_TRUE(fs::exists(setup->folder() + "/root" + "/tt_metal/built"));
 }
 
-TEST_F(MockTest, ARootThatIsNoneIsToldByItsVariable) {
-  const auto setup = make("n150", {"TT_METAL_RUNTIME_ROOT=/no/such/root"});
-  ASSERT_FALSE(setup);
-  EXPECT_THAT(setup.error().message, HasSubstr("TT_METAL_RUNTIME_ROOT=/no/such/root"));
-  EXPECT_THAT(setup.error().message, HasSubstr("unset it"));
+TEST_F(MockTest, ARootThatIsNoLibraryIsTheProgramsRepository) {
+  provide_package();
+  const auto setup = make("n150", {"TT_METAL_RUNTIME_ROOT=/my/models", "LOGURU_LEVEL=TRACE"});
+  ASSERT_TRUE(setup) << setup.error().message;
+  EXPECT_TRUE(fs::exists(setup->folder() + "/root" + "/tt_metal/x"));
+  EXPECT_EQ(setup->environment().get("TT_METAL_RUNTIME_ROOT"), "/my/models");
+  EXPECT_EQ(setup->environment().get("LOGURU_LEVEL"), "TRACE");
+}
+
+TEST_F(MockTest, TheRootIsNoVariableWhereOurPackageIs) {
+  provide_package();
+  const auto setup = make("n150", {"PYTHONPATH=/mine"});
+  ASSERT_TRUE(setup) << setup.error().message;
+  EXPECT_EQ(setup->environment().get("TT_METAL_RUNTIME_ROOT"), std::nullopt);
+  EXPECT_EQ(setup->environment().get("LOGURU_LEVEL"), std::nullopt);
+  EXPECT_EQ(setup->environment().get("PYTHONPATH"), package_.file("python/bootstrap") + ":/mine");
+  const auto exported = make("n150", {}, {.export_root = true});
+  EXPECT_EQ(exported->environment().get("TT_METAL_RUNTIME_ROOT"), exported->folder() + "/root");
+}
+
+TEST_F(MockTest, WithoutOurPackageTheVariableLeadsToTheRoot) {
+  setenv("OPWRIGHT_PYTHON", "/no/such/folder", 1);
+  const auto setup = make("n150");
+  ASSERT_TRUE(setup) << setup.error().message;
+  EXPECT_EQ(setup->environment().get("TT_METAL_RUNTIME_ROOT"), setup->folder() + "/root");
+  const auto stubs = make("n150", {}, {.stub_device_trace = true});
+  ASSERT_FALSE(stubs) << "nothing would put the stand-ins there";
+  EXPECT_THAT(stubs.error().message, HasSubstr("OPWRIGHT_PYTHON=/no/such/folder"));
+}
+
+TEST_F(MockTest, StandInsAreForThisRunOnly) {
+  provide_package();
+  EXPECT_EQ(make("n150", {}, {.stub_device_trace = true})->environment().get("OPWRIGHT_MOCK_STUBS"), "device-trace");
+  EXPECT_EQ(make("n150", {"OPWRIGHT_MOCK_STUBS=device-trace"})->environment().get("OPWRIGHT_MOCK_STUBS"), std::nullopt);
+}
+
+TEST_F(MockTest, CallsOfDeviceTracesAreCounted) {
+  const auto setup = make("n150");
+  ASSERT_TRUE(setup) << setup.error().message;
+  EXPECT_EQ(setup->device_trace_calls().captured, 0);
+  ASSERT_TRUE(write_atomically(setup->folder() + "/device-traces", "bexxxrab?"));
+  const DeviceTraceCalls calls = setup->device_trace_calls();
+  EXPECT_EQ(calls.captured, 2);
+  EXPECT_EQ(calls.replayed, 3);
+  EXPECT_EQ(calls.released, 1);
+  EXPECT_EQ(calls.asked_for, 1);
 }
 
 TEST_F(MockTest, AnotherThingThanALibraryIsRefused) {

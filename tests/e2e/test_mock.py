@@ -121,12 +121,12 @@ def test_variables_reach_the_program(mock: Mock) -> None:
     assert variables["TT_LOGGER_LEVEL"] == "INFO"
     assert variables["MINE"] == "1"
     assert "TT_METAL_SIMULATOR" not in variables
-    for name in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_RUNTIME_ROOT", "TT_METAL_CACHE"):
+    for name in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "OPWRIGHT_MOCK_FOLDER", "TT_METAL_CACHE"):
         assert variables[name].startswith(str(mock.temporary)), name
 
 
 def test_the_files_are_there_while_it_runs(mock: Mock) -> None:
-    script = 'ls "$TT_METAL_RUNTIME_ROOT" "$TT_METAL_RUNTIME_ROOT/runtime" && cd "$TT_METAL_RUNTIME_ROOT/runtime/sfpi"'
+    script = 'cd "$OPWRIGHT_MOCK_FOLDER/root" && ls . runtime && cd runtime/sfpi'
     script += " && compiler/bin/riscv-tt-elf-g++ --version && compiler/bin/riscv-tt-elf-g++ -c -o k.o k.cc && cat k.d"
     result = mock("--board", "p150", "--", "sh", "-c", script)
     assert result.returncode == 0, result.stderr
@@ -432,7 +432,7 @@ def test_a_program_that_is_replaced_while_it_runs_still_compiles(mock: Mock, tmp
     text = (tmp_path / "bin/python3").read_text()
     make_program(tmp_path / "bin/python3", text.replace("#!/bin/sh\n", f"#!/bin/sh\nrm -f {own}\n"))
     result = subprocess.run(
-        [own, "mock", "--board", "n150", "--", "sh", "-c", '"$TT_METAL_RUNTIME_ROOT"/runtime/sfpi/compiler/bin/*g++ --version'],
+        [own, "mock", "--board", "n150", "--", "sh", "-c", 'cd "$OPWRIGHT_MOCK_FOLDER/root" && runtime/sfpi/compiler/bin/*g++ --version'],
         env=support.command_env(tmp_path, **mock.env),
         capture_output=True,
         text=True,

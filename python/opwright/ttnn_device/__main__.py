@@ -22,7 +22,8 @@ def _bring_package() -> None:
     from importlib.util import module_from_spec, spec_from_file_location
 
     package = os.path.dirname(here)
-    spec = spec_from_file_location("opwright", os.path.join(package, "__init__.py"), submodule_search_locations=[package])
+    file = os.path.join(package, "__init__.py")
+    spec = spec_from_file_location("opwright", file, submodule_search_locations=[package])
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
     sys.modules["opwright"] = module
