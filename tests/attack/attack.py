@@ -66,6 +66,8 @@ def main() -> int:
     parser.add_argument("--ttnn-python", type=Path, help="a Python that has the real library; without it, classes are skipped")
     chosen = parser.parse_args()
 
+    if chosen.ttnn_python:
+        chosen.ttnn_python = chosen.ttnn_python.absolute()  # not resolved: an environment's Python is a link
     world = World(chosen.program.resolve())
     tallies = {name: Tally() for name in chosen.only or SUBJECTS}
     try:

@@ -90,10 +90,12 @@ class Classes:
         odd = ODD[number % len(ODD)]
         uses = "\n".join(f"show({use!r}, lambda: {use})" for use in rng.sample(USES, 3))
         (world.room / "program.py").write_text(PROGRAM.format(planted=planted, odd=odd, uses=uses), encoding="utf-8", errors="surrogatepass")
-        plain = world.run("mock", "--board", "n150", "--", self.python, "program.py", seconds=120)
-        traced = world.run("trace", "--mock", "n150", "--keep", "-o", "traces", "--", self.python, "program.py", seconds=120)
+        plain = world.run("mock", "--board", "n150", "--", self.python, "program.py", seconds=40)
+        traced = world.run("trace", "--mock", "n150", "--keep", "-o", "traces", "--", self.python, "program.py", seconds=40)
         if traced.timed_out:
             raise Finding(f"recording does not end with {odd!r}")
+        if b"log" not in plain.out:
+            raise Finding(f"the program does not run unrecorded: {plain.err[-500:]!r}")
         said, recorded = _own_lines(plain.out), _own_lines(traced.out)
         if plain.status != traced.status or said != recorded:
             raise Finding(f"recording is noticed ({plain.status}, {traced.status}) with {odd!r}:\n{said}\n{recorded}")

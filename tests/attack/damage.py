@@ -8,7 +8,7 @@ import re
 
 HOSTILE_LETTERS = [
     "\x1b[2J\x1b[31m", "\x1b]0;title\x07", "\x07", "\x08" * 8, "\x7f", "\x00", "\x9b31m", "\u202eevil\u202c", "\u2066x\u2069",
-    "\u200f", "\u061c", "\u2028", "\u2029", "\r", "\n", "\t", "\ufeff", "\U000e0041", "\u00e9\u0301\u0301", "\U0001f600", "\ud800",
+    "\u200f", "\u061c", "\u2028", "\u2029", "\r", "\n", "\t", "\ufeff", "\U000e0041", "\u00e9\u0301\u0301", "\U0001f600",
 ]  # fmt: skip
 HOSTILE_WORDS = [
     "=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>",
@@ -84,7 +84,7 @@ def _string(data: bytes, rng: random.Random, _: bytes) -> bytes:
     if not found:
         return _zero(data, rng, b"")
     one = rng.choice(found)
-    text = hostile_text(rng).encode("utf-8", "surrogatepass").replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    text = (hostile_text(rng) + rng.choice(["", "\ud800"])).encode("utf-8", "surrogatepass").replace(b"\\", b"\\\\").replace(b'"', b'\\"')
     return data[: one.start()] + b'"' + text + b'"' + data[one.end() :]
 
 
