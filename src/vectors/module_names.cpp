@@ -14,18 +14,28 @@ namespace {
 
 constexpr std::string_view kSuffix = "_model_traced";
 
-// ttnn.experimental.deepseek.x -> experimental_deepseek_x
-std::string joined(std::string_view op) {
-  if (op.starts_with("ttnn.")) op.remove_prefix(5);
-  std::string out(op);
+std::string with_underscores(std::string_view dotted) {
+  std::string out(dotted);
   std::replace(out.begin(), out.end(), '.', '_');
   return out;
 }
 
-// The order in which the existing tooling looks a short name up; then any other.
+std::string_view without_library(std::string_view op) { return op.starts_with("ttnn.") ? op.substr(5) : op; }
+
+// ttnn.experimental.deepseek.x -> experimental_deepseek_x
+std::string joined(std::string_view op) { return with_underscores(without_library(op)); }
+
+// ttnn.experimental.deepseek.x -> x_experimental_deepseek
+std::string name_then_family(std::string_view op) {
+  const std::string_view name = short_name(op), whole = without_library(op);
+  if (whole.size() <= name.size()) return std::string(name);
+  return fmt::format("{}_{}", name, with_underscores(whole.substr(0, whole.size() - name.size() - 1)));
+}
+
+// Which of several operations with one last part the existing module of that name runs.
 int precedence(std::string_view op, std::string_view name) {
-  constexpr std::array<std::string_view, 6> kFirst{"ttnn.",       "ttnn.experimental.", "ttnn.transformer.",
-                                                   "ttnn.moreh.", "ttnn.kv_cache.",     "ttnn.prim."};
+  constexpr std::array<std::string_view, 6> kFirst{"ttnn.",       "ttnn.transformer.", "ttnn.experimental.",
+                                                   "ttnn.moreh.", "ttnn.kv_cache.",    "ttnn.prim."};
   for (std::size_t i = 0; i < kFirst.size(); ++i)
     if (op.size() == kFirst[i].size() + name.size() && op.starts_with(kFirst[i])) return static_cast<int>(i);
   return kFirst.size();
@@ -34,17 +44,18 @@ int precedence(std::string_view op, std::string_view name) {
 std::string_view op_called(std::string_view name) {
   using Names = std::map<std::string, std::string_view, std::less<>>;
   static const auto tables = [] {
-    std::pair<Names, Names> both;  // by the last part, by the whole name
+    std::array<Names, 3> all;  // by the last part, with the family behind it, with it in front (as we once wrote it)
     for (const std::string_view op : normalize::known_operations()) {
       const std::string_view last = short_name(op);
-      const auto [known, is_new] = both.first.emplace(last, op);
+      const auto [known, is_new] = all[0].emplace(last, op);
       if (!is_new && precedence(op, last) < precedence(known->second, last)) known->second = op;
-      both.second.emplace(joined(op), op);
+      all[1].emplace(name_then_family(op), op);
+      all[2].emplace(joined(op), op);
     }
-    return both;
+    return all;
   }();
-  if (const auto found = tables.first.find(name); found != tables.first.end()) return found->second;
-  if (const auto found = tables.second.find(name); found != tables.second.end()) return found->second;
+  for (const Names& table : tables)
+    if (const auto found = table.find(name); found != table.end()) return found->second;
   return {};
 }
 
@@ -62,7 +73,7 @@ bool is_file_name(std::string_view name) {
 }  // namespace
 
 std::string module_of_traced(std::string_view op) {
-  for (const std::string& name : {std::string(short_name(op)), joined(op)})
+  for (const std::string& name : {std::string(short_name(op)), name_then_family(op), joined(op)})
     if (is_file_name(name) && op_of_name(name) == op) return fmt::format("model_traced.{}{}", name, kSuffix);
   return "";
 }

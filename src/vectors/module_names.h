@@ -8,6 +8,10 @@ namespace opwright::vectors {
 
 // Modules of the existing tooling are called after the last part of an operation's name, so a name has to be looked up:
 //   model_traced.rotary_embedding_model_traced   <->   ttnn.experimental.rotary_embedding
+// Of several operations with one last part, that of `ttnn` itself has the name, else that of `ttnn.transformer`; the
+// others have their family behind it, as the existing module of the second line:
+//   model_traced.split_query_key_value_and_split_heads_model_traced          <->   ttnn.transformer.split_query_…
+//   model_traced.split_query_key_value_and_split_heads_experimental_model_traced  <->   ttnn.experimental.split_query_…
 // Vectors in our own form (a case line) lie in modules of their own, so that nobody runs them as the existing ones:
 //   case_lines.add
 std::string module_of_traced(std::string_view op);      // "" when the name would not lead back to the operation

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "normalize/op_filter.h"
 #include "vectors/dedupe.h"
 #include "vectors/groups.h"
 #include "vectors/module_names.h"
@@ -114,12 +115,27 @@ TEST(Dedupe, ParametersCount) {
   EXPECT_EQ(vectors.size(), 4U);
 }
 
+// Files of the existing framework, and the operation that each calls.
+TEST(ModuleNames, AreThoseOfTheExistingModules) {
+  const auto module = [](std::string_view name) { return fmt::format("model_traced.{}_model_traced", name); };
+  EXPECT_EQ(module_of_traced("ttnn.transformer.concatenate_heads"), module("concatenate_heads"));
+  EXPECT_EQ(module_of_traced("ttnn.transformer.split_query_key_value_and_split_heads"),
+            module("split_query_key_value_and_split_heads"));
+  EXPECT_EQ(module_of_traced("ttnn.experimental.split_query_key_value_and_split_heads"),
+            module("split_query_key_value_and_split_heads_experimental"));
+  EXPECT_EQ(module_of_traced("ttnn.transformer.scaled_dot_product_attention"), module("scaled_dot_product_attention"));
+  EXPECT_EQ(module_of_traced("ttnn.experimental.paged_update_cache"), module("paged_update_cache"));
+  EXPECT_EQ(module_of_traced("ttnn.experimental.quasar.add"), module("add_experimental_quasar"));
+  EXPECT_EQ(op_of_module(module("experimental_add")), "ttnn.experimental.add");  // as older versions of ours wrote it
+}
+
 TEST(ModuleNames, LeadBackToTheOperation) {
   EXPECT_EQ(module_of_traced("ttnn.add"), "model_traced.add_model_traced");
   for (const char* op :
        {"ttnn.add", "ttnn.experimental.rotary_embedding", "ttnn.transformer.scaled_dot_product_attention",
         "ttnn.experimental.paged_update_cache", "ttnn.my_new_op"})
     EXPECT_EQ(op_of_module(module_of_traced(op)), op);
+  for (const std::string_view op : normalize::known_operations()) EXPECT_EQ(op_of_module(module_of_traced(op)), op);
   EXPECT_EQ(module_of_traced("torch.add"), "");
   EXPECT_EQ(module_of_traced("ttnn.a/../b"), "");
   EXPECT_EQ(op_of_module("eltwise.unary.relu"), "");
