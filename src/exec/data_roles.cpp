@@ -105,7 +105,7 @@ constexpr std::array kLines{
     Line{"ttnn.min", kOne},
     Line{"ttnn.minimum", kBinary},
     Line{"ttnn.multiply", kBinary},
-    Line{"ttnn.multiply_", kInPlace},
+    Line{"ttnn.multiply_", "input_a:plain input_b:plain"},
     Line{"ttnn.ne", kComparison},
     Line{"ttnn.neg", kUnary},
     Line{"ttnn.experimental.nlp_concat_heads_decode", kUnary},

@@ -81,6 +81,13 @@ bool needs_padding(const BoundCall& bound) {
          padded_shape(**shape, input->layout.value, tile_of(*input)) != **padded;
 }
 
+// `input_tensor_a`, `input_a`
+bool is_operand(std::string_view name, char which) {
+  if (name.empty() || name.back() != which) return false;
+  name.remove_suffix(1);
+  return name == "input_tensor_" || name == "input_";
+}
+
 Value library_shape(const Value& list) { return Value::structure("Shape", {{"", list}}); }
 
 // Names that the overload for lists has, where our table has those of the overload for tensors.
@@ -108,7 +115,7 @@ Checked<BoundCall> python_call(const OpConfig& config) {
   for (std::size_t i = 0; i < bound.args.size(); ++i) {
     const Argument& argument = bound.args[i];
     // The operands of binary operations: overloads call them otherwise (input_b, value), their places are the same.
-    if ((i == 0 && argument.name == "input_tensor_a") || (i == 1 && argument.name == "input_tensor_b")) {
+    if ((i == 0 && is_operand(argument.name, 'a')) || (i == 1 && is_operand(argument.name, 'b'))) {
       call.set(fmt::format("arg{}", i), python_value(argument.name, argument.value));
       continue;
     }

@@ -98,6 +98,14 @@ TEST(PythonCall, AnAlignmentThatPadsMoreIsKept) {
   EXPECT_FALSE(call->tensors[0].spec.more.empty());
 }
 
+TEST(PythonCall, OperandsGoByPositionWhateverTheirNames) {
+  for (const char* op : {"add", "add_", "multiply_", "maximum"}) {
+    const std::string text = sent(std::string("ttnn::") + op + "(arg0=$C,arg1=$C)");
+    EXPECT_NE(text.find(R"("args": [{"tensor")"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\"input_"), std::string::npos) << text;
+  }
+}
+
 TEST(PythonCall, AnUnknownOperatorHasNoNamesForItsPositions) {
   EXPECT_NE(sent("ttnn::no_such_operator(arg0=$C)").find("C++ arguments by position"), std::string::npos);
 }

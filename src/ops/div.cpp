@@ -27,10 +27,7 @@ std::vector<Param> params() {
 
 // A number as divisor may come under a name of its own.
 Checked<void> rebind(BoundCall& call) {
-  if (const Value* value = call.find("value"); value != nullptr && call.find("input_tensor_b") == nullptr) {
-    call.set("input_tensor_b", Value(*value));
-    call.erase("value");
-  }
+  rename_operand(call, "value", kOp.second);
   return {};
 }
 

@@ -7,6 +7,15 @@
 namespace opwright {
 namespace {
 
+// (x, grid, shard shape, scheme, orientation, …) is an overload of its own: the library chooses the cores.
+Checked<void> rebind(BoundCall& call) {
+  const Value* place = call.find("sharded_memory_config");
+  const bool by_grid =
+      call.passed("grid") || (place != nullptr && (place->as_list() != nullptr || place->as_struct() != nullptr));
+  if (by_grid) return unsupported("grid", "shards by a grid instead of a memory config");
+  return {};
+}
+
 Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK_ASSIGN(const TensorSpec* input, tensor_argument(call, "input_tensor"));
   OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* memory, memory_argument(call, "sharded_memory_config"));
@@ -45,7 +54,12 @@ const OpSpec& interleaved_to_sharded_op() {
                                       {.name = "sharded_memory_config", .era1 = 1, .required = true},
                                       {.name = "output_dtype", .era1 = 2},
                                       {.name = "keep_l1_aligned", .era1 = 3},
-                                      {.name = "preallocated_output", .era1 = 4}},
+                                      {.name = "preallocated_output", .era1 = 4},
+                                      {.name = "grid"},
+                                      {.name = "shard_shape"},
+                                      {.name = "shard_scheme"},
+                                      {.name = "shard_orientation"}},
+                           .rebind = rebind,
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

@@ -10,10 +10,26 @@ constexpr BinaryOp kOp{.type = "MINIMUM",
                        .exact = [](double a, double b) { return std::min(a, b); },
                        .rounds = false};
 
+// The overload for a number calls it otherwise.
+std::vector<Param> params() {
+  std::vector<Param> out = binary_params();
+  out.push_back({.name = "input_b"});
+  return out;
+}
+
+Checked<void> rebind(BoundCall& call) {
+  rename_operand(call, "input_b", kOp.second);
+  return {};
+}
+
 }  // namespace
 
 const OpSpec& minimum_op() {
-  static const OpSpec spec = binary_spec<kOp>("ttnn.minimum");
+  static const OpSpec spec = [] {
+    OpSpec out = binary_spec<kOp>("ttnn.minimum", {}, params());
+    out.rebind = rebind;
+    return out;
+  }();
   return spec;
 }
 

@@ -19,27 +19,48 @@ struct Side {
 };
 
 // Two forms: (x, padding, value) and (x, output shape, start, value). The table speaks of the first; a flat list in the
-// place of the padding is the second.
+// place of the padding is the second. In Python what follows is given by name, and `value` may be, too: so positions
+// there have no name of their own. In C++ the third is the value or the start, the fourth whether to use several cores
+// or the value.
+constexpr std::string_view kThird = "third position";
+constexpr std::string_view kFourth = "fourth position";
+
+bool is_list(const Value* value) { return value != nullptr && value->as_list() != nullptr; }
+
+// Gives what stands at `position` its name; what has both is an error of the caller.
+Checked<void> name_position(BoundCall& call, std::string_view position, std::string_view name) {
+  const Value* value = call.find(position);
+  if (value == nullptr) return {};
+  if (call.passed(name))
+    return refuse(fmt::format("{}() got multiple values for argument '{}'", call.op, name), std::string(name));
+  call.set(name, Value(*value));
+  call.erase(position);
+  return {};
+}
+
 Checked<void> rebind(BoundCall& call) {
+  const bool is_cpp = call.convention == Convention::kCpp;
   const Value* padding = call.find("padding");
   const List* list = padding == nullptr ? nullptr : padding->as_list();
-  if (list == nullptr || list->empty() || list->front().as_int() == nullptr) return {};
-  call.set("output_padded_shape", *padding);
-  if (call.find("value") != nullptr && call.find("value")->as_list() != nullptr) {
-    call.set("input_tensor_start", *call.find("value"));
-    call.erase("value");
-    if (call.find("use_multicore") != nullptr) call.set("value", *call.find("use_multicore"));
-    call.erase("use_multicore");
-    // Positions beyond are one further on in C++, too.
-    if (call.convention == Convention::kCpp) {
-      const Value memory = call.find("sub_core_grids") == nullptr ? Value() : *call.find("sub_core_grids");
-      if (const Value* multicore = call.find("memory_config")) call.set("use_multicore", Value(*multicore));
-      call.erase("sub_core_grids");
-      call.set("memory_config", memory);
-    }
+  const bool second_form =
+      call.passed("output_padded_shape") || (list != nullptr && !list->empty() && list->front().as_int() != nullptr);
+  if (!second_form) {
+    if (call.passed(kFourth)) return type_error(call.op, "value", *call.find(kFourth));
+    return name_position(call, kThird, "value");
   }
+  if (!call.passed("output_padded_shape")) call.set("output_padded_shape", Value(*padding));
   call.erase("padding");
-  return {};
+  if (is_cpp && is_list(call.find("value"))) {
+    OPWRIGHT_CHECK(name_position(call, "value", "input_tensor_start"));
+    OPWRIGHT_CHECK(name_position(call, "use_multicore", "value"));
+    // Positions beyond are one further on, too.
+    const Value memory = call.find("sub_core_grids") == nullptr ? Value() : *call.find("sub_core_grids");
+    if (const Value* multicore = call.find("memory_config")) call.set("use_multicore", Value(*multicore));
+    call.erase("sub_core_grids");
+    call.set("memory_config", memory);
+  }
+  OPWRIGHT_CHECK(name_position(call, kThird, is_list(call.find(kThird)) ? "input_tensor_start" : "value"));
+  return name_position(call, kFourth, "value");
 }
 
 Checked<std::vector<Side>> read_pairs(const BoundCall& call) {
@@ -193,6 +214,8 @@ const OpSpec& pad_op() {
   static const OpSpec spec{.name = "ttnn.pad",
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
                                       {.name = "padding", .era1 = 1},
+                                      {.name = kThird},
+                                      {.name = kFourth},
                                       {.name = "value", .era1 = 2},
                                       {.name = "use_multicore", .era1 = 3},
                                       {.name = "memory_config", .era1 = 4},

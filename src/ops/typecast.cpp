@@ -7,6 +7,13 @@
 namespace opwright {
 namespace {
 
+// (x, input dtype, output dtype) is an overload of its own; by position the second is `dtype` and the third decides.
+Checked<void> rebind(BoundCall& call) {
+  if (call.passed("input_dtype") && call.passed("output_dtype") && !call.passed("dtype"))
+    call.set("dtype", Value(*call.find("input_dtype")));
+  return {};
+}
+
 Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK_ASSIGN(const TensorSpec* input, tensor_argument(call, "input_tensor"));
   OPWRIGHT_CHECK_ASSIGN(DType dtype, dtype_argument(call, "dtype", input->dtype.value));
@@ -46,7 +53,9 @@ const OpSpec& typecast_op() {
                                       {.name = "output_dtype"},
                                       {.name = "memory_config", .era1 = 2},
                                       {.name = "output_tensor", .era1 = 3},
-                                      {.name = "sub_core_grids", .era1 = 4, .lost = Lost::kNoMatter}},
+                                      {.name = "sub_core_grids", .era1 = 4, .lost = Lost::kNoMatter},
+                                      {.name = "input_dtype"}},
+                           .rebind = rebind,
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

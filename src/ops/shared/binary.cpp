@@ -161,9 +161,9 @@ std::vector<Param> binary_params(std::string_view first, std::string_view second
           {.name = "fast_and_approximate_mode"}};
 }
 
-std::vector<Param> in_place_params() {
-  return {{.name = "input_tensor_a", .era1 = 0, .required = true},
-          {.name = "input_tensor_b", .era1 = 1, .required = true},
+std::vector<Param> in_place_params(std::string_view first, std::string_view second) {
+  return {{.name = first, .era1 = 0, .required = true},
+          {.name = second, .era1 = 1, .required = true},
           {.name = kAfter, .era1 = 2, .lost = Lost::kAssumeNone},
           {.name = kOnFirst, .era1 = 3, .lost = Lost::kAssumeNone},
           {.name = kOnSecond, .era1 = 4, .lost = Lost::kAssumeNone},
@@ -171,6 +171,13 @@ std::vector<Param> in_place_params() {
           {.name = "sub_core_grids", .era1 = 6, .lost = Lost::kNoMatter},
           {.name = "sub_device_id", .lost = Lost::kNoMatter},
           {.name = "fast_and_approximate_mode"}};
+}
+
+void rename_operand(BoundCall& call, std::string_view other, std::string_view name) {
+  const Value* value = call.find(other);
+  if (value == nullptr || call.find(name) != nullptr) return;
+  call.set(name, Value(*value));
+  call.erase(other);
 }
 
 Checked<std::vector<OutputSpec>> infer_binary(const BinaryOp& op, const BoundCall& call, const Board& board) {

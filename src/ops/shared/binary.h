@@ -31,7 +31,10 @@ struct BinaryOp {
 
 // Parameters in the order of the Python signature.
 std::vector<Param> binary_params(std::string_view first = "input_tensor_a", std::string_view second = "input_tensor_b");
-std::vector<Param> in_place_params();
+std::vector<Param> in_place_params(std::string_view first = "input_tensor_a",
+                                   std::string_view second = "input_tensor_b");
+// Of an operation whose overloads disagree about the name of an operand: `other` becomes `name`.
+void rename_operand(BoundCall& call, std::string_view other, std::string_view name);
 
 Checked<std::vector<OutputSpec>> infer_binary(const BinaryOp& op, const BoundCall& call, const Board& board);
 Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job);
@@ -39,7 +42,8 @@ ErrorBudget binary_budget(const BinaryOp& op, const BoundCall& call, std::span<c
 
 template <const BinaryOp& Op>
 OpSpec binary_spec(std::string_view name, const std::vector<std::string_view>& aliases = {},
-                   const std::vector<Param>& params = Op.in_place ? in_place_params() : binary_params()) {
+                   const std::vector<Param>& params = Op.in_place ? in_place_params(Op.first, Op.second)
+                                                                  : binary_params(Op.first, Op.second)) {
   return {.name = name,
           .aliases = aliases,
           .params = params,

@@ -9,6 +9,7 @@
 #include "model/host_tensor.h"
 #include "model/quantize.h"
 #include "ops/shared/activation.h"
+#include "ops/shared/slice_config.h"
 
 namespace opwright {
 namespace {
@@ -61,7 +62,8 @@ MemoryConfig interleaved(BufferType buffer) {
   return out;
 }
 
-Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv, DType dtype, const Board& board) {
+Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv, Slicing slicing, DType dtype,
+                                    const Board& board) {
   const MemoryConfig input = conv.input->memory.value_or(interleaved(BufferType::kDram));
   const bool host = conv.input->storage.value == StorageType::kHost;
   const bool in_dram = host || input.buffer.value != BufferType::kL1;
@@ -70,7 +72,7 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv,
   if (in_dram && !host)
     OPWRIGHT_REQUIRE(!input.sharded(), "Input Tensor to Conv DRAM should be in Interleaved Memory Layout");
   // Slices go from DRAM to DRAM; a product takes its operand from there as it is.
-  if (in_dram && !matmul) return interleaved(BufferType::kDram);
+  if (in_dram && !matmul && slicing == Slicing::kLibrarys) return interleaved(BufferType::kDram);
   if (!input.sharded() && matmul && !conv.shard_layout)
     return wanted != nullptr ? *wanted : interleaved(BufferType::kDram);
   if (wanted != nullptr && !(wanted->sharded() && !wanted->shard)) return *wanted;
@@ -88,14 +90,15 @@ Checked<std::vector<OutputSpec>> infer_conv(const BoundCall& call, const Board& 
   OPWRIGHT_CHECK_ASSIGN(const ConvCall conv, conv_call(call));
   OPWRIGHT_CHECK_ASSIGN(const DType dtype, conv_dtype(call));
   OPWRIGHT_CHECK(exact_activations(&conv.activation, "conv_config"));
-  if (call.passed("slice_config")) return unsupported("slice_config", "convolutions in slices of the caller's own");
+  OPWRIGHT_CHECK_ASSIGN(const Slicing slicing, slicing_of(call, "slice_config"));
+  if (slicing == Slicing::kCallers) return unsupported("slice_config", "convolutions in slices of the caller's own");
   OPWRIGHT_CHECK(call.flag("return_output_dim", false));
   OPWRIGHT_CHECK(call.flag("return_weights_and_bias", false));
   OPWRIGHT_CHECK(check_input(conv));
   OPWRIGHT_CHECK(check_weights(call, conv));
   OPWRIGHT_REQUIRE(!(conv.row_major_out && dtype == DType::kBfloat8B),
                    "Conv output can't be in Row Major if output dtype is BFloat8_B.");
-  OPWRIGHT_CHECK_ASSIGN(MemoryConfig memory, output_memory(call, conv, dtype, board));
+  OPWRIGHT_CHECK_ASSIGN(MemoryConfig memory, output_memory(call, conv, slicing, dtype, board));
   TensorSpec out;
   out.shape = {1, 1, conv.window.pixels(), conv.out_channels};
   out.has_shape = true;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "ops/all_ops.h"
@@ -54,6 +55,26 @@ TEST(Eltwise, BroadcastOutput) {
   ASSERT_TRUE(out) << message(out);
   EXPECT_EQ((*out)[0].spec.shape, (Shape{2, 1, 32, 64}));
   EXPECT_EQ((*out)[0].spec.dtype.value, DType::kBfloat16);
+}
+
+// Overloads of the library call one operand by several names; the values are those of the usual one.
+TEST(Eltwise, OperandsUnderTheNamesOfEveryOverload) {
+  const Value x = tensor({1, 1, 32, 64});
+  for (const auto& [op, a, b] : std::vector<std::array<std::string, 3>>{
+           {"ttnn.multiply_", "arg0", "arg1"},
+           {"ttnn.multiply_", "input_a", "input_b"},
+           {"ttnn.multiply_", "input_tensor_a", "input_tensor_b"},
+           {"ttnn.maximum", "input_tensor_a", "input_b"},
+           {"ttnn.maximum", "input_tensor_a", "input_tensor_b"},
+           {"ttnn.minimum", "arg0", "input_b"},
+           {"ttnn.div", "input_tensor_a", "value"},
+       }) {
+    const auto out = infer(op, {{a, x}, {b, Value(2.0)}});
+    ASSERT_TRUE(out) << op << "(" << a << ", " << b << "): " << message(out);
+    EXPECT_EQ((*out)[0].spec.shape, (Shape{1, 1, 32, 64}));
+  }
+  EXPECT_EQ(message(infer("ttnn.multiply_", {{"input_a", x}})),
+            "ttnn.multiply_(): incompatible function arguments: 'input_b' is missing");
 }
 
 TEST(Eltwise, BroadcastRuleNamesTheDimension) {

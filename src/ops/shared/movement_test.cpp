@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/refusal.h"
 #include "ops/all_ops.h"
 #include "ops/shared/movement_reshape.h"
 #include "ops/shared/movement_shards.h"
@@ -82,6 +83,51 @@ TEST(Slice, ACutWithinATileGoesByRows) {
   ASSERT_TRUE(outputs);
   EXPECT_EQ(outputs->at(0).spec.shape, (Shape{1, 1, 35, 67}));
   EXPECT_EQ(outputs->at(0).spec.dtype.value, DType::kBfloat16);
+}
+
+Checked<std::vector<OutputSpec>> infer(std::string op, std::vector<Argument> args) {
+  const OpSpec& spec = *find_op(op);
+  const auto call = bind(spec, {.op = op, .convention = Convention::kPython, .args = std::move(args), .key = {}});
+  if (!call) return refuse(call.error());
+  return spec.infer(*call, n150());
+}
+
+Value numbers(std::initializer_list<std::int64_t> values) {
+  List list;
+  for (const std::int64_t value : values) list.emplace_back(value);
+  return Value(std::move(list));
+}
+
+TEST(Pad, BothOverloadsByPositionAndByName) {
+  const Value x = Value::tensor(tensor({1, 1, 32, 64}, DType::kBfloat16, Layout::kTile));
+  const Value shape = numbers({1, 1, 64, 96}), start = numbers({0, 0, 0, 0}), zero(0.0), yes(true);
+  const Value sides(List{numbers({0, 0}), numbers({0, 0}), numbers({0, 32}), numbers({0, 32})});
+  const std::vector<std::vector<Argument>> calls{
+      {{"input_tensor", x}, {"arg1", shape}, {"arg2", start}, {"arg3", zero}},
+      {{"input_tensor", x}, {"arg1", shape}, {"arg2", start}, {"arg3", zero}, {"use_multicore", yes}},
+      {{"input_tensor", x}, {"arg1", shape}, {"arg2", start}, {"value", zero}, {"use_multicore", yes}},
+      {{"input_tensor", x}, {"arg1", shape}, {"input_tensor_start", start}, {"value", zero}},
+      {{"input_tensor", x}, {"output_padded_shape", shape}, {"input_tensor_start", start}, {"value", zero}},
+      {{"input_tensor", x}, {"arg1", sides}, {"arg2", zero}, {"use_multicore", yes}},
+      {{"input_tensor", x}, {"padding", sides}, {"value", zero}},
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto out = infer("ttnn.pad", calls[i]);
+    ASSERT_TRUE(out) << i << ": " << out.error().message;
+    EXPECT_EQ(out->at(0).spec.shape, (Shape{1, 1, 64, 96})) << i;
+  }
+  const auto twice = infer("ttnn.pad", {{"input_tensor", x}, {"arg1", sides}, {"arg2", zero}, {"value", zero}});
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().message, "ttnn.pad() got multiple values for argument 'value'");
+  EXPECT_FALSE(infer("ttnn.pad", {{"input_tensor", x}, {"arg1", sides}, {"arg2", zero}, {"arg3", yes}}));
+}
+
+TEST(InterleavedToSharded, TheOverloadByGridIsNoRefusal) {
+  const Value x = Value::tensor(tensor({1, 1, 256, 64}, DType::kBfloat16, Layout::kTile));
+  const auto out = infer("ttnn.interleaved_to_sharded", {{"input_tensor", x}, {"arg1", numbers({8, 1})}});
+  ASSERT_FALSE(out);
+  EXPECT_EQ(out.error().argument, "grid");
+  EXPECT_EQ(out.error().kind, Refusal::Kind::kUnsupported);
 }
 
 }  // namespace

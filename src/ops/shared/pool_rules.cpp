@@ -9,6 +9,7 @@
 #include "model/conv_shards.h"
 #include "model/host_tensor.h"
 #include "model/tensor_layout.h"
+#include "ops/shared/slice_config.h"
 
 namespace opwright {
 namespace {
@@ -172,7 +173,8 @@ Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& 
   OPWRIGHT_REQUIRE(!divisor || *divisor > 0, "divisor_override must be positive, got {}", divisor.value_or(0));
   OPWRIGHT_CHECK_ASSIGN(const bool indices, call.flag("return_indices", false));
   if (indices) return unsupported("return_indices", "positions of the largest values");
-  if (call.passed("dram_slice_config")) return unsupported("dram_slice_config", "pooling in slices");
+  OPWRIGHT_CHECK_ASSIGN(const Slicing slicing, slicing_of(call, "dram_slice_config"));
+  if (slicing == Slicing::kCallers) return unsupported("dram_slice_config", "pooling in slices");
   OPWRIGHT_CHECK_ASSIGN(MemoryConfig memory, output_memory(call, pool, board));
   TensorSpec out;
   out.shape = {1, 1, pool.window.pixels(), pool.channels};

@@ -6,7 +6,7 @@ namespace {
 Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   const auto fast = job.call.flag("fast_and_approximate_mode", false);
   if (!fast) return refuse(fast.error());
-  return run_binary(job, {.op = Binary::kMul, .fast = *fast});
+  return run_binary(job, {.op = Binary::kMul, .fast = *fast, .first = "input_a", .second = "input_b"});
 }
 
 }  // namespace
