@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "format/per_op/json_lines.h"
 #include "format/per_op/made_text.h"
+#include "format/reflection.h"
 
 namespace opwright::format {
 
@@ -35,6 +36,23 @@ std::string_view class_name(std::string_view type) {
   const std::size_t dot = type.rfind('.');
   return dot == std::string_view::npos ? type : type.substr(dot + 1);
 }
+
+// `<SliceParams object at 0x7f…>`, or a text that no grammar reads: then the members of the object say more.
+bool tells_nothing(std::string_view text) {
+  if (text.find(" at 0x") != std::string_view::npos) return true;
+  const auto parsed = parse_reflection(text);
+  return !parsed || parsed->as_opaque() != nullptr;
+}
+
+// A tensor prints its elements, which are no part of a configuration.
+bool holds_tensor(const NativeValue& value) {
+  return std::ranges::any_of(value.items, [](const NativeValue* item) {
+    return item->is(Tag::kTensor) || (item->is_list() && holds_tensor(*item));
+  });
+}
+
+// Not what the recorder adds for its own purposes, nor where an object of one run lies.
+bool is_member(std::string_view name) { return !name.starts_with('@') && name != "address"; }
 
 // A key of a dict as json.dump turns it into text.
 std::string key_text(const NativeValue& key) {
@@ -284,7 +302,27 @@ std::string PerOpWriter::printed(const NativeValue& value_at) {
   return made_text(value_at);
 }
 
+// {"__type__": …, "fields": {member: value, …}}; false where the trace has no members, or only such as belong to one
+// run.
+bool PerOpWriter::members(const NativeValue& value_at, int level, std::string& out) {
+  if (!value_at.is(Tag::kStruct) || !std::ranges::any_of(value_at.names, is_member)) return false;
+  JsonLines lines = json_object(out, level);
+  lines.text("__type__", class_name(value_at.type));
+  JsonLines fields = json_object(lines.key("fields"), lines.inner());
+  for (std::size_t i = 0; i < value_at.names.size(); ++i) {
+    if (!is_member(value_at.names[i])) continue;
+    fields.key(value_at.names[i]);
+    plain(*value_at.items[i], fields.inner(), out);
+  }
+  fields.end();
+  lines.end();
+  return true;
+}
+
 void PerOpWriter::printed_object(const NativeValue& value_at, int level, std::string& out) {
+  const bool say_more =
+      style_.extended && value_at.is(Tag::kStruct) && (holds_tensor(value_at) || tells_nothing(printed(value_at)));
+  if (say_more && members(value_at, level, out)) return;
   const PrintedText* text = value_at.id != 0 ? trace_.values().printed(value_at.id) : nullptr;
   // Enums of the library have a __dict__, most of its other objects have none.
   const bool has_dict = text != nullptr ? text->has_dict : value_at.is(Tag::kEnum);

@@ -18,7 +18,8 @@ class JsonLines;
 
 struct PerOpStyle {
   // Keeps what the library's files do not say and what makes two configurations two: ND shard specs, tiles other than
-  // 32x32. For our own import; a reader of the library's files would not expect it.
+  // 32x32, members of objects whose printed text says nothing. For our own import; a reader of the library's files
+  // would not expect it.
   bool extended = false;
   // Element values of tensors whose content is in the trace.
   bool values = true;
@@ -48,6 +49,7 @@ class PerOpWriter {
   void shared(const NativeValue& value_at, int level, std::string& out);
   void object(const NativeValue& value_at, int level, std::string& out);
   void printed_object(const NativeValue& value_at, int level, std::string& out);
+  bool members(const NativeValue& value_at, int level, std::string& out);
   // `freed`: the tensor has no device any more.
   void tensor(const NativeValue& spec, int level, const Blob* blob, bool freed, std::string& out);
   void mesh(const NativeValue& spec, int level, bool freed, std::string& out);

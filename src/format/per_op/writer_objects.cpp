@@ -233,6 +233,9 @@ bool PerOpWriter::program_config(const NativeValue& config, int level, std::stri
     if (field.key == "type") {
       typed = true;
       json::append_quoted(out, class_name(config.type));
+    } else if (const NativeValue* member = config.find(field.key);
+               style_.extended && member != nullptr && member->is(Tag::kEnum)) {
+      json::append_quoted(out, printed(*member));  // its own JSON has but a number
     } else if (const NativeValue* fused = config.find(field.key);
                style_.extended && fused != nullptr && fused->find("op_type") != nullptr) {
       // A fused function: its own JSON has but a number of the library's enum, which is no name. Both are kept.

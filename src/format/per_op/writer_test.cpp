@@ -117,6 +117,37 @@ TEST(PerOpWriter, ObjectsAreTheirPrintedText) {
             R"j({"type": "CoreGrid", "value": "CoreGrid(y=8, x='s')"}, {"type": "PosixPath", "value": "/x"}])j");
 }
 
+TEST(PerOpWriter, MembersSpeakWhereTheTextSaysNothingInOurOwnImport) {
+  TestTrace trace;
+  TtnnValues ttnn(trace);
+  const std::uint32_t buffer = ttnn.enum_value("BufferType", "L1");
+  const std::uint32_t config = trace.shown(
+      structure("SocketMemoryConfig", {{"type", ref(buffer)}, {"size", integer(4)}, {"@text", string("…")}}),
+      "<ttnn._ttnn.mesh_socket.SocketMemoryConfig object at 0x7f01>", false);
+  EXPECT_EQ(written(trace, ref(config)), R"({"type": "SocketMemoryConfig", )"
+                                         R"("value": "<ttnn._ttnn.mesh_socket.SocketMemoryConfig object at 0x7f01>"})");
+  EXPECT_EQ(written(trace, ref(config), {.extended = true}),
+            R"({"__type__": "SocketMemoryConfig", "fields": {)"
+            R"("type": {"type": "BufferType", "repr": "BufferType.L1"}, "size": 4}})");
+  // A text that reads well stays, and a handle has no members but where it lies.
+  const std::uint32_t coord = trace.shown(structure("SubDeviceId", {{"id", integer(3)}}), "SubDeviceId(3)", false);
+  EXPECT_EQ(written(trace, ref(coord), {.extended = true}), R"j({"type": "SubDeviceId", "value": "SubDeviceId(3)"})j");
+  const std::uint32_t handle =
+      trace.shown(structure("global_semaphore", {{"address", integer(77)}}), "<semaphore object at 0x1>", false);
+  EXPECT_EQ(written(trace, ref(handle), {.extended = true}),
+            R"({"type": "global_semaphore", "value": "<semaphore object at 0x1>"})");
+}
+
+TEST(PerOpWriter, ATensorInsideAnObjectIsNotItsElements) {
+  TestTrace trace;
+  TtnnValues ttnn(trace);
+  const std::uint32_t inputs = trace.shown(structure("SliceInputs", {{"input", tensor(ttnn.spec({1, 2}))}}),
+                                           "SliceInputs(input=ttnn.Tensor([[1.5, 2.5]], shape=Shape([1, 2])))", false);
+  const std::string own = written(trace, ref(inputs), {.extended = true});
+  EXPECT_TRUE(own.starts_with(R"({"__type__": "SliceInputs", "fields": {"input": {"type": "ttnn.Tensor")")) << own;
+  EXPECT_EQ(own.find("1.5"), std::string::npos) << own;
+}
+
 TEST(PerOpWriter, ConfigurationsInTheFormOfTheirOwn) {
   TestTrace trace;
   TtnnValues ttnn(trace);
