@@ -111,6 +111,20 @@ REBUILT = {
         is_causal=True, program_config={"program_config": {"type": "SDPAProgramConfig",
         "compute_with_storage_grid_size": [8, 8], "q_chunk_size": 32, "k_chunk_size": 32, "sub_core_grids": None}}),
     "core range set": call("ttnn.add", A, B, sub_core_grids={"core_range_set": [[0, 0, 1, 1]]}),
+    "core ranges with their ends first": call("ttnn.add", A, B, sub_core_grids={"struct": {
+        "type": "CoreRangeSet", "fields": {"ranges": [{"struct": {"type": "CoreRange", "fields": {
+            "end": {"struct": {"type": "CoreCoord", "fields": {"x": 3, "y": 2}}},
+            "start": {"struct": {"type": "CoreCoord", "fields": {"x": 1, "y": 0}}}}}}]}}}),
+    "core ranges as a list": call("ttnn.add", A, B, sub_core_grids=[
+        {"struct": {"type": "CoreRange", "fields": {"end": [3, 2], "start": [1, 0]}}}]),
+    "a grid of one kind or the other": call("ttnn.interleaved_to_sharded", A, [
+        {"struct": {"type": "CoreRange", "fields": {"end": [2, 0], "start": [1, 0]}}}], [32, 64],
+        {"enum": ["TensorMemoryLayout", "HEIGHT_SHARDED"]}, {"enum": ["ShardOrientation", "ROW_MAJOR"]}),
+    "part of a tensor": call("ttnn.Tensor.__getitem__", A, {"tuple": [{"struct": {"type": "slice", "items": [None, None, None]}}, 0]}),
+    "sub-device": call("ttnn.add", A, B, sub_device_id={"struct": {"type": "SubDeviceId", "items": [0]}}),
+    "sub-device as text": call("ttnn.add", A, B, sub_device_id={"opaque": {"type": "SubDeviceId", "text": "SubDeviceId(0)"}}),
+    "config without members": call("ttnn.softmax_in_place", A, program_config={"opaque": {
+        "type": "SoftmaxDefaultProgramConfig", "text": "<ttnn._ttnn.operations.normalization.SoftmaxDefaultProgramConfig object>"}}),
 }  # fmt: skip
 
 
@@ -128,6 +142,24 @@ def test_conv_config(n150) -> None:
         kernel_size=[3, 3], stride=[1, 1], padding=[1, 1], conv_config={"conv_config": config}, **numbers,
     )  # fmt: skip
     accepted(n150, made)
+
+
+@pytest.mark.parametrize("slices", [
+    {"slice_type": {"enum": ["SliceType", "DRAM_HEIGHT"]}, "num_slices": 2},  # as C++ prints it
+    {"slice_type": {"enum": ["SliceTypeEnum", "DRAMSliceWidth"]}, "num_slices": 2},
+    {"slice_type": {"enum": ["SliceType", "L1_FULL"]}, "num_slices": 1},
+])  # fmt: skip
+def test_slices_of_a_convolution(n150, slices) -> None:
+    numbers = {"in_channels": 32, "out_channels": 32, "batch_size": 1, "input_height": 32, "input_width": 64}
+    made = call(
+        "ttnn.conv2d", input_tensor=tensor(0, [1, 1, 2048, 32], layout="ROW_MAJOR"), device={"device": True},
+        weight_tensor=tensor(1, [32, 32, 3, 3], layout="ROW_MAJOR", storage="HOST", dtype="FLOAT32"),
+        kernel_size=[3, 3], stride=[1, 1], padding=[1, 1], **numbers,
+        slice_config={"struct": {"type": "Op2DSliceConfig", "fields": slices}},
+    )  # fmt: skip
+    answer = accepted(n150, made)
+    in_l1 = answer["outputs"][0]["memory"]["buffer"] == "L1"
+    assert in_l1 == (slices["slice_type"]["enum"][1] == "L1_FULL")
 
 
 UNSUPPORTED = {
@@ -314,6 +346,32 @@ def test_a_crash_leaves_nothing_behind_for_long(start) -> None:
         place.glob("opwright-recapture-*")
     )
     assert again.end() == 0
+
+
+def test_semaphores_that_traces_leave_out_are_made_again(start) -> None:
+    device = start("t3k")
+    placement = {"dims": ["Replicate", "Shard(3)"], "distribution": [1, 8], "mesh": [1, 8]}
+    program = {"struct": {"type": "MatmulMultiCoreReuseMultiCastProgramConfig", "fields": {
+        "compute_with_storage_grid_size": [8, 6], "in0_block_w": 2, "out_subblock_h": 1, "out_subblock_w": 1,
+        "per_core_M": 22, "per_core_N": 4, "transpose_mcast": False, "fuse_batch": False}}}  # fmt: skip
+    common = {"dim": 3, "num_links": 1, "topology": {"enum": ["Topology", "Ring"]}, "program_config": program}
+    gathered = accepted(device, call(
+        "ttnn.experimental.all_gather_matmul_async", tensor(0, [1, 1, 4096, 320], placement=placement),
+        tensor(1, [1, 1, 2560, 960], placement=placement), all_gather_core_grid_offset=[0, 6],
+        persistent_output_buffer=tensor(2, [1, 1, 4096, 2560], placement=placement), **common,
+    ))  # fmt: skip
+    assert [output["shape"] for output in gathered["outputs"]] == [[1, 1, 4096, 2560], [1, 1, 4096, 960]]
+    scattered = accepted(device, call(
+        "ttnn.experimental.reduce_scatter_minimal_async", tensor(0, [1, 1, 32, 512], placement=placement), dim=3,
+        num_links=1, topology={"enum": ["Topology", "Linear"]},
+    ))  # fmt: skip
+    assert scattered["outputs"][0]["shape"] == [1, 1, 32, 64]
+    padded = accepted(device, call(
+        "ttnn.experimental.neighbor_pad_async", tensor(0, [1, 8, 8, 32], layout="ROW_MAJOR", placement=placement), [1], [1],
+        [1], "zeros", [1], [{"struct": {"type": "global_semaphore", "fields": {}}}], num_links=[1],
+        topology={"enum": ["Topology", "Linear"]},
+    ))  # fmt: skip
+    assert padded["outputs"][0]["shape"] == [1, 10, 8, 32]
 
 
 def test_a_mesh_is_opened_as_recorded(start, opwright) -> None:

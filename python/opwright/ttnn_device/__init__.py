@@ -7,7 +7,8 @@
 | --- | --- |
 | `device.py` | answers requests: arguments, the call, outputs, times |
 | `boards.py` | opens the mesh that a call needs; what the board is |
-| `objects.py`, `structs.py` | recorded values -> the library's objects |
+| `objects.py`, `structs.py` | recorded values -> the library's objects (docs/formats/library-objects.md) |
+| `classes.py`, `signatures.py`, `sameness.py` | the library's classes by name, what they and operations take, whether two objects say the same |
 | `tensors.py` | input tensors, records and values of outputs |
 | `errors.py` | what was raised -> outcome and evidence |
 | `memory.py` | peak memory from the library's graph report |

@@ -7,7 +7,7 @@ from typing import Any
 
 import ttnn
 
-from opwright.ttnn_device.structs import Unsupported
+from opwright.ttnn_device.classes import Unsupported
 
 #: The library's cluster types as the names of boards; one that is not here is named as the library names it.
 _BOARDS = {

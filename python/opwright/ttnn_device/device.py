@@ -13,7 +13,7 @@ import ttnn
 from opwright._facts import version_of
 from opwright.device import Request
 from opwright.ttnn_device import boards, errors, golden, memory, objects, recapture, tensors
-from opwright.ttnn_device.structs import Unsupported
+from opwright.ttnn_device.classes import Unsupported
 
 #: Programs that are kept: a sweep makes a new one with each case, and calls a case a few times only.
 MAX_PROGRAMS = 64

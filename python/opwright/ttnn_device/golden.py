@@ -10,7 +10,7 @@ import ttnn
 
 from opwright.device import Request
 from opwright.ttnn_device import errors, objects, tensors
-from opwright.ttnn_device.structs import Unsupported
+from opwright.ttnn_device.classes import Unsupported
 
 
 def is_possible() -> bool:

@@ -9,19 +9,23 @@ from typing import Any
 
 import ttnn
 
-from opwright.ttnn_device import structs
-from opwright.ttnn_device.structs import Unsupported
+from opwright.ttnn_device import classes, signatures, structs
+from opwright.ttnn_device.classes import Unsupported
 
 __all__ = ["Rebuilder", "Unsupported", "function_of", "memory_config", "mesh_of"]
 
 #: Makes a tensor of its record. Raises what the library raises.
 TensorMaker = Callable[[dict[str, Any]], Any]
 
-#: Handles of one run, which are no part of a configuration: how many an operation wants under each name.
-_SEMAPHORES = {
-    "ttnn.experimental.all_gather_async": {"multi_device_global_semaphore": 2, "barrier_semaphore": 1},
-    "ttnn.experimental.reduce_scatter_minimal_async": {"multi_device_global_semaphore": 3, "barrier_semaphore": 1},
-}
+#: Handles of one run, which are no part of a configuration (model/op_config.h): keyword arguments that traces leave out.
+_LEFT_OUT = ("multi_device_global_semaphore", "barrier_semaphore")
+
+
+def _words_in(items: list[Any]) -> list[int]:
+    """`FabricNodeId(M0, D3)` -> 0, 3"""
+    names = [item["enum"][1] for item in items if isinstance(item, dict) and "enum" in item]
+    numbers = [int(name[1:]) for name in names if name[:1] in ("M", "D") and name[1:].isdigit()]
+    return numbers if len(numbers) == len(items) == 2 else []
 
 
 def function_of(op: str) -> Any:
@@ -29,7 +33,7 @@ def function_of(op: str) -> Any:
     for part in op.split(".")[1:]:
         found = getattr(found, part, None)
         if found is None:
-            error = Unsupported(f"ttnn {structs.version()} has no operation {op}")
+            error = Unsupported(f"ttnn {classes.version()} has no operation {op}")
             error.argument = "op"
             raise error
     return found
@@ -40,17 +44,17 @@ def memory_config(memory: dict[str, Any]) -> Any:
         raise Unsupported("a memory config of which the trace lost the layout or the buffer type")
     if memory.get("more"):
         raise Unsupported(f"a memory config with {', '.join(memory['more'])}")
-    buffer = structs.enum_member("BufferType", memory["buffer"])
+    buffer = classes.enum_member("BufferType", memory["buffer"])
     shard, nd_shard = memory.get("shard"), memory.get("nd_shard")
     if nd_shard is not None and (shard is None or memory["layout"] == "ND_SHARDED"):
         return ttnn.MemoryConfig(buffer, _nd_shard_spec(nd_shard))
-    layout = structs.enum_member("TensorMemoryLayout", memory["layout"])
+    layout = classes.enum_member("TensorMemoryLayout", memory["layout"])
     return ttnn.MemoryConfig(layout, buffer, None if shard is None else _shard_spec(shard))
 
 
 def _shard_spec(shard: dict[str, Any]) -> Any:
     _check_shard(shard)
-    orientation = structs.enum_member("ShardOrientation", shard["orientation"])
+    orientation = classes.enum_member("ShardOrientation", shard["orientation"])
     return ttnn.ShardSpec(structs.core_range_set(shard["grid"]), shard["shape"], orientation)
 
 
@@ -59,8 +63,8 @@ def _nd_shard_spec(shard: dict[str, Any]) -> Any:
     return ttnn.NdShardSpec(
         ttnn.Shape(shard["shape"]),
         structs.core_range_set(shard["grid"]),
-        structs.enum_member("ShardOrientation", shard["orientation"]),
-        structs.enum_member("ShardDistributionStrategy", shard.get("distribution") or "ROUND_ROBIN_1D"),
+        classes.enum_member("ShardOrientation", shard["orientation"]),
+        classes.enum_member("ShardDistributionStrategy", shard.get("distribution") or "ROUND_ROBIN_1D"),
     )
 
 
@@ -95,29 +99,75 @@ def _mesh_in(value: Any) -> list[int] | None:
     return _mesh_in(list(value.values()))
 
 
+def _semaphores(op: str, kwargs: dict[str, Any]) -> int:
+    """How many an operation wants in a list: as many as in another list of its call; three where chips send partial sums
+    back, else one a direction."""
+    for value in kwargs.values():
+        if isinstance(value, list) and value and type(value[0]).__name__ == "global_semaphore":
+            return len(value)
+    return 3 if "reduce_scatter" in op else 2
+
+
 class Rebuilder:
     """Makes the arguments of one call for an open device."""
 
     def __init__(self, device: Any, make_tensor: TensorMaker) -> None:
         self._device = device
         self._tensor = make_tensor
+        self._function: Any = None
+        self._near = ""  # the module of the operation: its own classes come first
+        #: Objects that belong to one run, and what stands for them in this one.
+        self._handles: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "MeshDevice": lambda _: self._device,
+            "global_semaphore": lambda _: self._semaphore(),
+            "CppTensorToMesh": self._mapper,
+        }
 
     def call(self, call: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Positional and named arguments; Unsupported names the one that cannot be made."""
-        args = [self._argument(f"arg{i}", value) for i, value in enumerate(call.get("args", []))]
-        kwargs = {name: self._argument(name, value) for name, value in call.get("kwargs", {}).items()}
-        if len(args) + len(kwargs) and self._device.get_num_devices() > 1:
-            for name, count in _SEMAPHORES.get(call["op"], {}).items():
-                if name not in kwargs:
-                    made = [self._semaphore() for _ in range(count)]
-                    kwargs[name] = made if count > 1 else made[0]
+        self._function = function_of(call["op"])
+        self._near = type(getattr(self._function, "function", None)).__module__
+        given = call.get("args", []), call.get("kwargs", {})
+        overloads = self._overloads(len(given[0]), given[1])
+        args = []
+        for i, value in enumerate(given[0]):
+            args.append(self._argument(f"arg{i}", value, [way[i].kind for way in overloads]))
+        kwargs = {}
+        for name, value in given[1].items():
+            kinds = [parameter.kind for way in overloads for parameter in way if parameter.name == name]
+            kwargs[name] = self._argument(name, value, kinds)
+        self._add_handles(call["op"], len(args), kwargs, overloads)
         return args, kwargs
 
-    def _argument(self, name: str, value: Any) -> Any:
+    def _overloads(self, positions: int, kwargs: dict[str, Any]) -> list[signatures.Signature]:
+        """Those that take so many positions and these names."""
+        return [
+            way
+            for way in signatures.of_operation(self._function)
+            if positions <= sum(parameter.by_position for parameter in way)
+            and kwargs.keys() <= {parameter.name for parameter in way[positions:] if parameter.by_name}
+        ]
+
+    def _add_handles(
+        self, op: str, positions: int, kwargs: dict[str, Any], overloads: list[signatures.Signature]
+    ) -> None:
+        """Makes the semaphores that the operation's signature asks for and the trace has left out."""
+        for parameter in overloads[0][positions:] if overloads else ():
+            if parameter.name in _LEFT_OUT and parameter.name not in kwargs:
+                if "Sequence" in parameter.kind or "GlobalSemaphoreArg" in parameter.kind:
+                    kwargs[parameter.name] = [self._semaphore() for _ in range(_semaphores(op, kwargs))]
+                else:
+                    kwargs[parameter.name] = self._semaphore()
+
+    def _argument(self, name: str, value: Any, kinds: list[str]) -> Any:
         try:
-            if isinstance(value, dict) and "dict" in value:  # no operation takes one
-                raise Unsupported(f"a struct with {', '.join(value['dict'])}, of which the trace lost the type")
-            return self.value(value)
+            if isinstance(value, dict) and "dict" in value:
+                members = self._make_dict(value["dict"])
+                made = structs.fitted(members, kinds, self._near)
+                if made is members:
+                    raise Unsupported(f"a struct with {', '.join(value['dict'])}, of which the trace lost the type")
+                return made
+            return structs.fitted(self.value(value), kinds, self._near)
         except Unsupported as error:
             error.argument = error.argument or name
             raise
@@ -148,6 +198,12 @@ class Rebuilder:
         cores = structs.core_range_set([[0, 0, grid.x - 1, grid.y - 1]])
         return ttnn.create_global_semaphore(self._device, cores, 0)
 
+    def _mapper(self, fields: dict[str, Any]) -> Any:
+        config = fields.get("config")
+        if not isinstance(config, ttnn.MeshMapperConfig):
+            raise Unsupported("a mapper of tensors to the mesh of which the trace lost the configuration")
+        return ttnn.create_mesh_mapper(self._device, config)
+
     # One method a tag of the encoding.
 
     def _make_tensor(self, spec: dict[str, Any]) -> Any:
@@ -157,13 +213,13 @@ class Rebuilder:
         return memory_config(memory)
 
     def _make_dtype(self, name: str) -> Any:
-        return structs.enum_member("DataType", name)
+        return classes.enum_member("DataType", name)
 
     def _make_layout(self, name: str) -> Any:
-        return structs.enum_member("Layout", name)
+        return classes.enum_member("Layout", name)
 
     def _make_enum(self, names: list[str]) -> Any:
-        return structs.enum_member(names[0], names[1])
+        return classes.enum_member(names[0], names[1], self._near)
 
     def _make_float(self, text: str) -> float:
         return float(text)
@@ -196,67 +252,40 @@ class Rebuilder:
         return self._semaphore()
 
     def _make_compute_kernel_config(self, fields: dict[str, Any]) -> Any:
-        return structs.construct("WormholeComputeKernelConfig", self._fields(fields))
+        return structs.construct("WormholeComputeKernelConfig", self._fields(fields), near=self._near)
 
     def _make_conv_config(self, fields: dict[str, Any]) -> Any:
-        return structs.construct("Conv2dConfig", self._fields(fields))
+        return structs.construct("Conv2dConfig", self._fields(fields), near=self._near)
 
     def _make_program_config(self, fields: dict[str, Any]) -> Any:
         if not fields.get("type"):
             raise Unsupported("a program config of which the trace lost the type")
-        return structs.construct(fields["type"], self._fields(fields))
+        return structs.construct(fields["type"], self._fields(fields), near=self._near)
 
     def _make_struct(self, struct: dict[str, Any]) -> Any:
-        kind, fields = struct.get("type", ""), self._fields(struct.get("fields", {}))
+        kind = struct.get("type", "")
+        if kind == "FabricNodeId" and (words := _words_in(struct.get("items", []))):
+            return structs.construct(kind, {"mesh_id": words[0], "chip_id": words[1]}, near=self._near)
+        fields = {name: self.value(item) for name, item in struct.get("fields", {}).items()}
         # Members without a name; an export numbers them.
         items = [self.value(item) for item in struct.get("items", [])]
         items += [fields.pop(name) for name in [name for name in fields if not name or name.isdigit()]]
-        if kind == "MeshDevice":
-            return self._device
-        if kind == "global_semaphore":
-            return self._semaphore()
+        if kind in self._handles:
+            return self._handles[kind](fields)
         if kind == "set":
             return set(items[0] if len(items) == 1 and isinstance(items[0], list) else items)
-        if "Unary" in kind and "op_type" in fields:
-            return structs.unary(fields["op_type"], fields.get("params", fields.get("param")) or ())
-        if kind.endswith("ComputeKernelConfig"):
-            return structs.construct("WormholeComputeKernelConfig", fields)
-        if kind in _PLAIN:
-            members = items + [fields.pop(name) for name in list(fields) if name in _PLAIN[kind]]
-            if members and not fields:
-                return _from_members(kind, members)
-        if items:
-            raise Unsupported(f"a {kind} with {len(items)} members without a name")
-        return structs.construct(kind, fields)
+        if kind in ("slice", "range") and not fields:  # Python's own: x[0:32]
+            return slice(*items) if kind == "slice" else range(*items)
+        if kind.endswith("ComputeKernelConfig"):  # architectures once had one each
+            kind = "WormholeComputeKernelConfig"
+        return structs.construct(kind, fields, items, self._near)
 
     def _make_opaque(self, opaque: dict[str, Any]) -> Any:
         kind, text = opaque.get("type", ""), opaque.get("text", "")
-        if kind == "MeshDevice":
-            return self._device
-        if kind == "global_semaphore":
-            return self._semaphore()
-        if kind == "SubDeviceId" and (found := re.fullmatch(r"\D*(\d+)\D*", text)):
-            return ttnn.SubDeviceId(int(found[1]))
+        if kind in self._handles:
+            return self._handles[kind]({})
+        if (found := re.fullmatch(rf"{re.escape(kind)}\((\d+)\)", text)) is not None:
+            return structs.construct(kind, {}, [int(found[1])], self._near)
+        if kind and structs.has_no_members(kind, self._near):
+            return structs.construct(kind, {}, near=self._near)
         raise Unsupported(f"a {kind or 'value'} of which the trace has only the text {text[:200]!r}")
-
-
-#: Structs that are a list or a few numbers, and the names under which traces have them.
-_PLAIN = {
-    "CoreCoord": ("x", "y"),
-    "CoreRange": ("start", "end"),
-    "CoreRangeSet": ("ranges",),
-    "Shape": ("dims", "shape"),
-    "MeshShape": ("dims", "shape"),
-    "MeshCoordinate": ("dims", "coords"),
-    "Tile": ("tile_shape", "shape"),
-}
-
-
-def _from_members(kind: str, members: list[Any]) -> Any:
-    if len(members) == 1 and isinstance(members[0], list):
-        members = members[0]
-    if kind == "CoreRangeSet":
-        return structs.core_range_set(members)
-    if kind in ("Shape", "Tile"):
-        return getattr(ttnn, kind)(members)
-    return getattr(ttnn, kind)(*members)

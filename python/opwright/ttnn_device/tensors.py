@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import ttnn
 
-from opwright.ttnn_device import objects, structs
-from opwright.ttnn_device.structs import Unsupported
+from opwright.ttnn_device import classes, objects
+from opwright.ttnn_device.classes import Unsupported
 
 #: Element types of the protocol.
 NUMPY = {"f32": np.float32, "i32": np.int32, "u32": np.uint32, "u16": np.uint16, "u8": np.uint8}
@@ -25,8 +25,8 @@ class InputError(Exception):
 def make_tensor(spec: dict[str, Any], device: Any, values: np.ndarray | None = None) -> Any:
     """The tensor that a record describes: with `values` (logical shape, row major), or with whatever memory holds."""
     _check(spec)
-    dtype = structs.enum_member("DataType", spec["dtype"])
-    layout = structs.enum_member("Layout", spec["layout"])
+    dtype = classes.enum_member("DataType", spec["dtype"])
+    layout = classes.enum_member("Layout", spec["layout"])
     tile = spec.get("tile")
     shape = spec.get("device_shape") or spec["shape"]  # of one chip, where the record has that of all
     if values is not None and shape != spec["shape"]:
