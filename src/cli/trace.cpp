@@ -295,8 +295,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::vector<TracedItem> items, items_of(args));
   OPWRIGHT_TRY_ASSIGN(const launch::TraceOptions options, options_of(args));
   if (args.is_set("--stub-device-trace") && args.value("--mock").empty())
-    return fail(ErrorCode::kUsage, "--stub-device-trace is for a mock board: add --mock BOARD; on hardware device traces "
-                                   "work as they are");
+    return fail(ErrorCode::kUsage,
+                "--stub-device-trace is for a mock board: add --mock BOARD; on hardware device traces "
+                "work as they are");
   OPWRIGHT_TRY(wait_ms(args));  // a wrong value is told before the program runs, not after
   const std::string base = args.value("--output", "opwright-traces");
   int status = kExitOk;

@@ -46,6 +46,11 @@ def verb(request, opwright, ttnn_python: Path) -> Verb:
     return Verb(opwright, ttnn_python, request.param)
 
 
+@pytest.fixture
+def mock(opwright, ttnn_python: Path) -> Verb:
+    return Verb(opwright, ttnn_python, "mock")
+
+
 @pytest.mark.parametrize("users", [{}, USERS], ids=["unset", "set"])
 def test_every_variable_that_is_changed(users: dict, verb: Verb, opwright) -> None:
     done = verb("sh", "-c", "env -0 > after", env=users)
@@ -61,9 +66,8 @@ def test_every_variable_that_is_changed(users: dict, verb: Verb, opwright) -> No
     assert set(after) - set(before) == (ADDED | (TRACING if verb.words[0] == "trace" else set())) - {"PYTHONPATH"}
 
 
-def test_explain_lists_exactly_what_is_changed(opwright, ttnn_python: Path) -> None:
-    verb = Verb(opwright, ttnn_python, "mock")
-    env = {**verb.env, **USERS}
+def test_explain_lists_exactly_what_is_changed(opwright, mock: Verb) -> None:
+    env = {**mock.env, **USERS}
     done = opwright("--format", "json", "mock", "--board", "n150", "--explain", env=env)
     variables = {variable["name"]: variable for variable in json.loads(done.stdout)["variables"]}
     assert {name for name, variable in variables.items() if variable["action"] == "set"} == ADDED
@@ -95,17 +99,17 @@ def test_the_program_sees_the_users_root_and_the_library_its_own(users: dict, ve
     assert done.stdout.count(f"SEEN {expected}") == 2
 
 
-def test_a_root_that_the_program_sets_itself(verb: Verb) -> None:
+def test_a_root_that_the_program_sets_itself(mock: Verb) -> None:
     """As tt-run does for the processes that it starts."""
     program = f"import os\nos.environ['TT_METAL_RUNTIME_ROOT'] = os.getcwd()\nimport ttnn\n{OPEN}ttnn.add(a, a)\n"
     program += "assert os.environ['TT_METAL_RUNTIME_ROOT'] == os.getcwd()\nprint('OPENED')\n"
-    done = verb.run(program)
+    done = mock.run(program)
     assert "OPENED" in done.stdout, done.stdout + done.stderr
 
 
-def test_a_device_that_is_opened_again(verb: Verb) -> None:
+def test_a_device_that_is_opened_again(mock: Verb) -> None:
     program = f"import ttnn\n{OPEN}ttnn.close_device(device)\n{OPEN}ttnn.add(a, a)\nttnn.close_device(device)\nprint('AGAIN')\n"
-    done = verb.run(program, env={"TT_METAL_RUNTIME_ROOT": "/my/repository"})
+    done = mock.run(program, env={"TT_METAL_RUNTIME_ROOT": "/my/repository"})
     assert "AGAIN" in done.stdout, done.stdout + done.stderr
 
 
@@ -160,10 +164,9 @@ def test_a_python_that_does_not_load_our_package(option: str, verb: Verb, opwrig
     assert "OPENED" in done.stdout, done.stdout + done.stderr
 
 
-def test_export_root_is_for_programs_that_are_no_python(opwright, ttnn_python: Path) -> None:
-    verb = Verb(opwright, ttnn_python, "mock")
+def test_export_root_is_for_programs_that_are_no_python(mock: Verb) -> None:
     show = ("sh", "-c", 'echo "$TT_METAL_RUNTIME_ROOT $OPWRIGHT_MOCK_FOLDER/root" && ls "$TT_METAL_RUNTIME_ROOT"')
-    done = verb(*show, flags=("--export-root",), env=USERS)
+    done = mock(*show, flags=("--export-root",), env=USERS)
     exported, root = done.stdout.splitlines()[0].split()
     assert exported == root
     assert {"tt_metal", "runtime"} <= set(done.stdout.splitlines())
@@ -190,16 +193,16 @@ def test_only_lines_of_the_library_are_held_back(verb: Verb) -> None:
     assert "Initial ttnn.CONFIG" not in done.stderr and "the library, a line" not in done.stderr
 
 
-def test_a_level_of_the_users_holds_for_all(verb: Verb) -> None:
-    done = verb.run(LOGS, env={"LOGURU_LEVEL": "DEBUG"})
+def test_a_level_of_the_users_holds_for_all(mock: Verb) -> None:
+    done = mock.run(LOGS, env={"LOGURU_LEVEL": "DEBUG"})
     assert "Initial ttnn.CONFIG" in done.stderr and "the library, a line" in done.stderr
-    done = verb.run(LOGS, env={"LOGURU_LEVEL": "ERROR"})
+    done = mock.run(LOGS, env={"LOGURU_LEVEL": "ERROR"})
     assert "- mine" not in done.stderr and "the library, an error" in done.stderr
 
 
-def test_handlers_of_the_program_are_its_own(verb: Verb) -> None:
+def test_handlers_of_the_program_are_its_own(mock: Verb) -> None:
     program = "import sys\nfrom loguru import logger\nlogger.remove(0)\nlogger.add(sys.stdout, format='HANDLER {name} {message}')\n"
-    done = verb.run(program + "import ttnn\nlogger.debug('x')\n")
+    done = mock.run(program + "import ttnn\nlogger.debug('x')\n")
     assert "HANDLER __main__ x" in done.stdout, done.stdout + done.stderr
     assert "HANDLER ttnn Initial" in done.stdout
 
