@@ -42,10 +42,13 @@ struct Header {
   std::uint64_t calls_thinned;    // recorded with less detail because of --max-overhead
   std::uint64_t errors;           // calls that raised
   std::uint64_t values;           // interned values
-  std::uint64_t opaque;           // values that could not be read, kept as text
+  std::uint64_t opaque;           // values that could not be read: their class is all there is
   std::uint64_t recorder_ticks;   // spent in the recorder, summed over calls
   std::uint64_t first_sightings;  // calls whose configuration was new
   std::uint64_t units;            // units of the file handed out to chunks
+  // Later additions; zero in older files:
+  std::uint64_t cut;       // values of which a part, or all but the class, was left out: too large, or data
+  char running_test[512];  // UTF-8, cut, ends with a zero: the test that runs now
 };
 static_assert(sizeof(Header) <= kHeaderSize);
 

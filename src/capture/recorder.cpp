@@ -209,7 +209,7 @@ CallToken Recorder::begin(Operation& op, std::string_view call, std::span<const 
   Thread& thread = Recorder::thread();
   const Inside inside(*this, thread);
   const auto lose = [&op] {
-    op.uncalled[static_cast<std::size_t>(Uncalled::kLost)].fetch_add(1, std::memory_order_relaxed);
+    Recorder::lose(op);
     return CallToken{};
   };
   if (!inside.ok) return lose();
@@ -320,6 +320,12 @@ void Recorder::set_test(std::string_view test) {
   const std::lock_guard lock(context_mutex_);
   test_ = test;
   test_version_.fetch_add(1, std::memory_order_release);
+  // In the first page too, so that it is known whatever ends the process. Its end first: a reader sees no mixture.
+  char(&shown)[sizeof Header::running_test] = file_->header().running_test;
+  std::size_t size = std::min(test.size(), sizeof shown - 1);
+  while (size > 0 && size < test.size() && (static_cast<unsigned char>(test[size]) & 0xC0U) == 0x80U) --size;
+  std::memset(shown, 0, sizeof shown);
+  std::memcpy(shown, test.data(), size);
 }
 
 void Recorder::set_phase(std::string_view phase) {

@@ -96,12 +96,14 @@ class Recorder {
  public:
   // The process's recorder; replaces none: close() first. "" on success, else what went wrong and what to do.
   static std::string open(const Options& options);
-  // Null when off. After a fork this opens the child's own trace.
+  // Null when off. After a fork this opens the child's own trace; after the loss of its file, another one.
   static Recorder* current();
   // The same without opening one: null in a child that has called nothing yet.
   static Recorder* peek() { return on() == 1 ? current_.load(std::memory_order_acquire) : nullptr; }
   static bool is_on() { return opwright_recording() != 0; }
   static void close();
+  // What kept the recorder from going on after its file was lost; "" when nothing did.
+  static std::string trouble();
   // Changes whenever value ids start anew: caches of ids must be dropped then.
   static std::uint64_t epoch() { return epoch_.load(std::memory_order_relaxed); }
 
@@ -133,6 +135,11 @@ class Recorder {
   void note(std::string_view kind, std::string_view text);
   void test_result(std::string_view test, std::string_view outcome, double seconds);
   void count_opaque() { opaque_.fetch_add(1, std::memory_order_relaxed); }
+  void count_cut() { cut_.fetch_add(1, std::memory_order_relaxed); }
+  // A call that cannot be recorded.
+  static void lose(Operation& op) {
+    op.uncalled[static_cast<std::size_t>(Uncalled::kLost)].fetch_add(1, std::memory_order_relaxed);
+  }
   // Counters as they are now, and the header brought up to date.
   void flush();
 
@@ -163,6 +170,9 @@ class Recorder {
   void stop(State state);
   void shut_down();
   static void reopen_after_fork();
+  static void reopen_after_loss(Recorder* lost);
+  static std::string open_again(const Options& options, std::string_view test,
+                                const std::vector<std::pair<std::string, std::string>>& facts);
   static void before_fork();
   static void after_fork_in_parent();
   static void after_fork_in_child();
@@ -180,8 +190,8 @@ class Recorder {
   NameFilter phases_;
   std::atomic<std::uint64_t> seq_{0};
   std::atomic<std::uint32_t> level_{0};
-  std::atomic<bool> stopped_{false};  // disk full: nothing more is written
-  std::atomic<std::uint64_t> opaque_{0};
+  std::atomic<bool> stopped_{false};  // disk full, or the file lost: nothing more is written
+  std::atomic<std::uint64_t> opaque_{0}, cut_{0};
 
   std::mutex values_mutex_;
   struct Hash {

@@ -23,6 +23,12 @@ constexpr std::size_t kSpares = 4;
 constexpr std::uint32_t kLongTraceUnits = 32;
 constexpr std::uint32_t kLongTraceChunk = 4;
 constexpr std::uint32_t kCalmLooksBeforeMoreDetail = 50;
+constexpr int kMostReopenings = 8;
+
+std::string& trouble_text() {
+  static auto* const text = new std::string;
+  return *text;
+}
 
 std::uint64_t system_thread_id() { return static_cast<std::uint64_t>(::syscall(SYS_gettid)); }
 
@@ -79,6 +85,7 @@ Recorder::Recorder(const Options& options, std::unique_ptr<TraceFile> file)
       start_ns_(steady_ns()),
       start_ticks_(ticks()),
       seen_ticks_(start_ticks_) {
+  file_->tell_when_lost(stopped_);
   file_->header().ticks_per_second = first_tick_rate();
   has_barrier_ = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
@@ -87,6 +94,11 @@ Recorder::~Recorder() = default;
 
 Recorder* Recorder::current() {
   if (on() == 2) reopen_after_fork();
+  Recorder* recorder = current_.load(std::memory_order_acquire);
+  if (recorder == nullptr || !recorder->stopped_.load(std::memory_order_relaxed) || !recorder->file_->is_lost()) {
+    return recorder;
+  }
+  reopen_after_loss(recorder);
   return current_.load(std::memory_order_acquire);
 }
 
@@ -243,9 +255,10 @@ void Recorder::start_flusher() {
   const std::lock_guard starting(flusher_start_mutex_);
   if (is_closing_ || has_flusher_.exchange(true)) return;
   ending_ = false;
-  // With all signals blocked: the model's handlers run on the model's threads.
+  // With all signals blocked: the model's handlers run on the model's threads. But for the one that a lost page raises.
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     flusher_ = std::thread([this] { run_flusher(); });
@@ -295,6 +308,7 @@ void Recorder::run_flusher() {
     flusher_wakes_.wait_for(lock, kLookEvery);
     if (ending_) break;
     lock.unlock();
+    file_->look_after();
     update_header();
     adjust_level();
     if (++looks % 50 == 0) {
@@ -339,6 +353,7 @@ void Recorder::update_header() {
   header.recorder_ticks = totals.recorder_ticks;
   header.first_sightings = totals.first_sightings;
   header.opaque = opaque_.load();
+  header.cut = cut_.load();
   header.level = level_.load();
   {
     const std::lock_guard lock(values_mutex_);
@@ -483,6 +498,16 @@ void Recorder::after_fork_in_child() {
   lifecycle_.unlock();
 }
 
+// The trace of a process that had another one before: what holds for the process is said again.
+std::string Recorder::open_again(const Options& options, std::string_view test,
+                                 const std::vector<std::pair<std::string, std::string>>& facts) {
+  if (std::string problem = open(options); !problem.empty()) return problem;
+  Recorder* recorder = current_.load();
+  recorder->set_test(test);
+  for (const auto& [name, encoded] : facts) recorder->fact(name, encoded);
+  return {};
+}
+
 void Recorder::reopen_after_fork() {
   Options options;
   std::string test;
@@ -499,13 +524,47 @@ void Recorder::reopen_after_fork() {
     current_.store(nullptr);  // left behind on purpose: its locks may be held by threads that are not here
     set_on(0);
   }
-  if (!open(options).empty()) return;
-  Recorder* recorder = current_.load();
-  recorder->set_test(test);
-  for (const auto& [name, encoded] : facts) recorder->fact(name, encoded);
+  if (!open_again(options, test, facts).empty()) return;
   Encoder encoded;
   encoded.integer(parent);
-  recorder->fact("forked_from", encoded.view());
+  current_.load()->fact("forked_from", encoded.view());
+}
+
+// ---------------------------------------------------------------------------------------------------------------- loss
+
+// Somebody truncated the file, or its disk is gone. The program goes on, and its trace in another file; what was lost
+// is told there. Threads that are inside write into memory that belongs to no file any more.
+void Recorder::reopen_after_loss(Recorder* lost) {
+  Options options;
+  std::string test;
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::string what;
+  {
+    const std::lock_guard lock(lifecycle_);
+    if (current_.load() != lost) return;  // another thread was here before
+    lost->stop_flusher(true);
+    lost->update_header();
+    const std::string calls = std::to_string(lost->file_->header().calls);
+    what = lost->path() + " was truncated or could not be written while the program ran; of the " + calls +
+           " calls recorded in it, those that it does not hold any more are lost";
+    options = lost->options_;
+    const std::lock_guard context(lost->context_mutex_);
+    test = lost->test_;
+    facts = lost->facts_;
+    current_.store(nullptr);  // left behind: threads may be inside
+    set_on(0);
+  }
+  static std::atomic<int> times{0};
+  std::string problem =
+      times.fetch_add(1) < kMostReopenings ? open_again(options, test, facts) : "it happened too often";
+  if (problem.empty()) return current_.load()->note("lost", what);
+  const std::lock_guard lock(lifecycle_);
+  trouble_text() = what + ", and so are all calls after it: " + problem;
+}
+
+std::string Recorder::trouble() {
+  const std::lock_guard lock(lifecycle_);
+  return trouble_text();
 }
 
 }  // namespace opwright::capture

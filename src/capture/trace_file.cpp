@@ -55,7 +55,7 @@ std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, const st
   const std::string base = folder + "/" + stem + "-" + std::to_string(::getpid());
   for (int attempt = 0; file->fd_ < 0; ++attempt) {
     file->path_ = base + (attempt == 0 ? "" : "-" + std::to_string(attempt)) + ".opwt";
-    file->fd_ = ::open(file->path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file->fd_ = ::open(file->path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file->fd_ < 0 && (errno != EEXIST || attempt > 100'000)) {
       message = file->path_ + ": " + reason(errno) + "; choose a trace folder that can be written";
       file->path_.clear();  // nothing of ours to remove
@@ -68,6 +68,11 @@ std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, const st
   if (error == 0) {
     page = ::mmap(nullptr, kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd_, 0);
     if (page == MAP_FAILED) error = errno;
+  }
+  file->guarded_.fd = file->fd_;
+  if (error == 0 && !guard_pages(page, kHeaderSize, 0, file->guarded_)) {
+    ::munmap(page, kHeaderSize);
+    error = ENOMEM;
   }
   if (error != 0) {
     message = file->path_ + ": " + reason(error) + "; make room, or choose another trace folder";
@@ -95,13 +100,21 @@ std::unique_ptr<TraceFile> TraceFile::create(const std::string& folder, const st
 }
 
 TraceFile::~TraceFile() {
-  if (header_ != nullptr) ::munmap(header_, kHeaderSize);
+  if (header_ != nullptr) {
+    release_pages(header_);
+    ::munmap(header_, kHeaderSize);
+  }
   if (fd_ >= 0) ::close(fd_);
 }
 
 Chunk TraceFile::reserve(std::uint32_t units, std::string& message) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t size = std::uint64_t{units} * kUnit;
+  look_after_locked();  // else a truncated file would grow again here, with a hole where records were
+  if (is_lost()) {
+    message = path_ + ": the file was changed while it was written";
+    return {};
+  }
   if (max_bytes_ != 0 && end_ + size > max_bytes_) {
     message = path_ + ": the trace has reached its limit of " + std::to_string(max_bytes_) + " bytes";
     return {};
@@ -115,6 +128,11 @@ Chunk TraceFile::reserve(std::uint32_t units, std::string& message) {
     message = path_ + ": cannot map " + std::to_string(size) + " bytes: " + reason(errno);
     return {};
   }
+  if (!guard_pages(data, size, end_, guarded_)) {
+    ::munmap(data, size);
+    message = path_ + ": " + reason(ENOMEM);
+    return {};
+  }
   // Pages are made writable here, mostly by the flush thread, and not one by one under the model (an older kernel does
   // not know this request and makes them one by one).
   ::madvise(data, size, kPopulateWrite);
@@ -125,11 +143,28 @@ Chunk TraceFile::reserve(std::uint32_t units, std::string& message) {
 }
 
 void TraceFile::unmap(Chunk& chunk) {
-  if (chunk.data != nullptr) ::munmap(chunk.data, chunk.size);
+  if (chunk.data != nullptr) {
+    release_pages(chunk.data);
+    ::munmap(chunk.data, chunk.size);
+  }
   chunk = {};
 }
 
+void TraceFile::look_after() {
+  const std::lock_guard lock(mutex_);
+  look_after_locked();
+}
+
+void TraceFile::look_after_locked() {
+  keep_guarding();
+  struct stat now{};
+  if (is_lost() || ::fstat(fd_, &now) != 0 || static_cast<std::uint64_t>(now.st_size) >= end_) return;
+  guarded_.is_lost.store(true);
+  if (guarded_.told != nullptr) guarded_.told->store(true);
+}
+
 void TraceFile::finish(std::uint64_t used_end) {
+  if (is_lost()) return;  // who changed it may be reading it
   // A failure leaves zeros at the end, which readers know.
   if (::ftruncate(fd_, static_cast<off_t>(used_end)) != 0) return;
 }

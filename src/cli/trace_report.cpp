@@ -42,6 +42,8 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
                         plural(static_cast<std::int64_t>(summary.calls_by_op.size()), "operation"));
     text += top_operations(summary.calls_by_op, 12);
   }
+  for (const std::string& test : summary.running_tests)
+    text += fmt::format("UNFINISHED: the process ended during the test {}\n", test);
   for (const std::string& op : summary.unfinished_calls)
     text += fmt::format("UNFINISHED: the process ended during a call of {}\n", op);
   if (const auto shown = static_cast<std::int64_t>(summary.unfinished_calls.size()); summary.unfinished > shown)
@@ -52,8 +54,10 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
                         plural(summary.thinned, "call"));
   if (summary.lost > 0) text += fmt::format("LOST {}\n", plural(summary.lost, "call"));
   if (summary.opaque > 0)
-    text += fmt::format("opaque: {} could not be read and {} kept as text\n", plural(summary.opaque, "value"),
-                        summary.opaque == 1 ? "is" : "are");
+    text += fmt::format("opaque: of {} only the class is recorded\n", plural(summary.opaque, "value"));
+  if (summary.cut > 0)
+    text +=
+        fmt::format("cut: {} recorded in part or by length, being too large or data\n", plural(summary.cut, "value"));
   for (const auto& [note, count] : summary.notes)
     text += fmt::format("note: {}{}\n", note, count > 1 ? fmt::format(" ({} times)", count) : "");
   if (outcome.device_trace && outcome.device_trace->captured + outcome.device_trace->replayed > 0)
@@ -121,9 +125,11 @@ JsonObject json_of(const TracedItem& item, const TracedOutcome& outcome) {
       .add("thinned", summary.thinned)
       .add("lost", summary.lost)
       .add("opaque", summary.opaque)
+      .add("cut", summary.cut)
       .add("unfinished", summary.unfinished)
       .add_bool("kept_apart", outcome.apart)
       .add_raw("failed_tests", json_array(summary.failed_tests, false))
+      .add_raw("running_tests", json_array(summary.running_tests, false))
       .add_raw("problems", json_array(summary.problems, false))
       .add_raw("not_done", json_array(outcome.not_done, false))
       .add_raw("notes", counts_json(summary.notes))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "cli/call_flags.h"
@@ -25,6 +26,10 @@ void add(TraceSummary& summary, format::NativeTrace& trace) {
   summary.lost += static_cast<std::int64_t>(header.calls_lost);
   summary.thinned += static_cast<std::int64_t>(header.calls_thinned);
   summary.opaque += static_cast<std::int64_t>(header.opaque);
+  summary.cut += static_cast<std::int64_t>(header.cut);
+  if (header.state != static_cast<std::uint32_t>(capture::State::kClosed) && header.running_test[0] != '\0') {
+    summary.running_tests.emplace_back(header.running_test, ::strnlen(header.running_test, sizeof header.running_test));
+  }
   const auto rate = static_cast<double>(std::max<std::uint64_t>(1, header.ticks_per_second));
   summary.recorder_seconds += static_cast<double>(header.recorder_ticks) / rate;
   if (header.last_ticks > header.start_ticks)
