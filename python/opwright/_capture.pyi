@@ -17,6 +17,9 @@ def stop() -> dict[str, int]:
 def counters() -> dict[str, int]:
     """The counters as they are now."""
 
+def trouble() -> str | None:
+    """Why recording could not go on after the trace file was lost; None when it could."""
+
 def flush() -> None: ...
 def set_context(kind: Literal["test", "phase", "label"], text: str | None) -> None:
     """`test` holds for the process, `phase` and `label` for the thread."""
@@ -36,5 +39,10 @@ def call_operation(
 def call_function(
     name: str, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None
 ) -> Any: ...
+def call_direct(
+    name: str, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None, self: Any
+) -> Any:
+    """Like call_function, unless a call of the library runs: then it is part of that one. `self` is passed, not recorded."""
+
 def release() -> None:
     """Drops every Python object that the module holds."""

@@ -11,6 +11,8 @@ import os
 import sys
 from _thread import _local
 
+from ._errors import of_program
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,8 +69,9 @@ def warn(text: str) -> None:
         else:
             sys.stderr.write(line + "\n")
             sys.stderr.flush()
-    except Exception:
-        pass
+    except Exception as error:
+        if of_program(error):
+            raise
 
 
 def load() -> None:
@@ -163,6 +166,8 @@ def try_start() -> bool:
         start()
         return True
     except Exception as error:
+        if of_program(error):
+            raise
         _is_broken = True
         warn(f"nothing is traced: {error or type(error).__name__}")
         return False
@@ -190,6 +195,11 @@ def stop() -> dict[str, int]:
     _is_started = False
     path = _capture.path()
     counters: dict[str, int] = _capture.stop()
+    trouble = _capture.trouble()
+    if trouble:
+        warn(trouble)
+    elif path and not os.path.exists(path):
+        warn(f"{path} was removed while the program ran; its {counters.get('calls', 0)} calls are lost")
     if path and (is_forked or (per_test and _file_test is None)) and not any(counters.get(name) for name in _IS_USED):
         try:
             os.remove(path)  # of a child that called nothing, or of the time before the first test
@@ -243,6 +253,8 @@ def _set_context(kind: Literal["test", "phase", "label"], text: str | None) -> N
         if _capture is not None:
             _capture.set_context(kind, text)
     except Exception as error:
+        if of_program(error):
+            raise
         warn(f"the {kind} {text!r} is not recorded: {error}")
 
 
@@ -259,6 +271,8 @@ def begin_test(test: str) -> None:
         try:
             stop()
         except Exception as error:
+            if of_program(error):
+                raise
             warn(f"a trace file was not closed: {error}")
         try_start()
     elif _is_started:
@@ -280,6 +294,8 @@ def test_result(test: str, outcome: str, seconds: float) -> None:
         try:
             _capture.test_result(test, outcome, seconds)
         except Exception as error:
+            if of_program(error):
+                raise
             warn(f"the result of {test} is not recorded: {error}")
     elif not _is_broken and len(_pending) < _MAX_PENDING:
         _pending.append((test, outcome, seconds))

@@ -1,26 +1,28 @@
-"""How to read the objects that operator calls carry.
+"""How to read the objects of the traced library.
 
 The compiled recorder asks once per class (`plan`) and then reads the fields itself, so this module costs nothing per
-call. A class that is not listed here is read through the properties it shows; one that shows none is kept as its text
-and counted as opaque.
+call. A class of the library that is not listed here is read through the properties it shows; one that shows none is kept
+as its text and counted as opaque. Classes that are not the library's are never asked for anything (python/src/plans.h).
 """
 
 from __future__ import annotations
 
-import enum
 import json
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from . import _capture
+from ._errors import of_program
 
-# Kinds and ways of access, as numbers that the compiled module shares (python/src/plans.h).
-ENUM, STRUCT, OPAQUE, TENSOR, FOREIGN = range(5)
+# Ways of access.
 ATTRIBUTE, CALL, LIST, CALL_LIST, ITEMS = range(5)
 
 Field = tuple[str, str, int]
-Plan = tuple[str, int, bool, bool, tuple[Field, ...]]
+Reader = Callable[[Any], Any]
+#: (name, kind, hashable, has a __dict__, fields as (name, function of the object or None, as a list), tensor readers)
+Plan = tuple[str, str, bool, bool, tuple[tuple[str, Reader | None, bool], ...], tuple[Reader | None, ...]]
 
 
 def _attributes(*names: str) -> tuple[Field, ...]:
@@ -76,6 +78,17 @@ TENSOR_FIELDS: tuple[Field, ...] = (
     ("topology", "tensor_topology", CALL),
     ("device", "device", CALL),
 )
+# What identifies a tensor, in the order of TensorReaders in python/src/plans.h.
+TENSOR_READERS = (
+    "tensor_id",
+    "spec",
+    "tensor_topology",
+    "storage_type",
+    "device",
+    "is_allocated",
+    "buffer_unique_id",
+    "buffer_address",
+)
 # Immutable, with a hash and an equality by value: recognised by one look-up.
 HASHABLE = {"MemoryConfig", "CoreCoord", "MeshCoordinate"}
 
@@ -84,53 +97,78 @@ _told: set[tuple[str, str]] = set()
 has_seen_device = False
 
 
-def _readable_properties(cls: type) -> tuple[Field, ...]:
-    """The properties a class shows, in the order of their definition."""
-    fields: dict[str, None] = {}
-    for base in reversed(cls.__mro__):
-        for name, value in vars(base).items():
-            if not name.startswith("_") and hasattr(value, "__get__") and not callable(value):
-                fields[name] = None
-    return _attributes(*fields)
-
-
-def plan(cls: type) -> Plan:
-    """How objects of a class are read: (name, kind, hashable, has a __dict__, fields)."""
+def plan(cls: type) -> Plan | None:
+    """How objects of a class are read; None for a class that only says that it is of the library."""
     global has_seen_device
+    if not _is_of_library(cls):
+        return None
     name = cls.__name__
     has_seen_device = has_seen_device or name == "MeshDevice"
     has_dict = hasattr(cls, "__dict__") and bool(getattr(cls, "__dictoffset__", 0))
-    if issubclass(cls, enum.Enum):
-        return name, ENUM, False, True, ()
-    module = cls.__module__ or ""
-    if module.split(".")[0] == "ttnn" and name == "Tensor":
-        return "ttnn.Tensor", TENSOR, False, has_dict, _present(cls, TENSOR_FIELDS)
-    if (module.split(".")[0], name) in (("torch", "Tensor"), ("torch", "Parameter"), ("numpy", "ndarray")):
-        return f"{module.split('.')[0]}.{'ndarray' if name == 'ndarray' else 'Tensor'}", FOREIGN, False, has_dict, ()
+    if any(base.__name__ == "Tensor" and _is_of_library(base) for base in cls.__mro__):
+        readers = tuple(_reader(cls, attribute) for attribute in TENSOR_READERS)
+        return "ttnn.Tensor", "tensor", False, has_dict, _readers(cls, TENSOR_FIELDS), readers
     if name in FIELDS:
-        return (
-            name,
-            STRUCT,
-            name in HASHABLE and cls.__hash__ is not object.__hash__,
-            has_dict,
-            _present(cls, FIELDS[name]),
-        )
-    fields = _readable_properties(cls)
+        hashable = name in HASHABLE and cls.__hash__ is not object.__hash__
+        return name, "struct", hashable, has_dict, _readers(cls, FIELDS[name]), ()
+    if name == "global_semaphore":
+        address = getattr(sys.modules["ttnn"], "get_global_semaphore_address", None)
+        if address is not None:
+            return name, "struct", False, has_dict, (("address", address, False),), ()
+    fields = _attributes(*_properties(cls))
     if not fields:
-        # A semaphore tells its address through a function; classes of the library's Python part keep state in vars.
-        is_readable = name == "global_semaphore" or (module.split(".")[0] == "ttnn" and has_dict)
-        return name, FOREIGN if is_readable else OPAQUE, False, has_dict, ()
+        # Classes of the library's Python part keep their state in the object.
+        return name, "vars" if has_dict else "opaque", False, has_dict, (), ()
     if "ProgramConfig" in name and "Matmul" in name and hasattr(cls, "to_json"):
         fields = (*fields, ("@json", "to_json", CALL))
-    return name, STRUCT, False, has_dict, fields
+    return name, "struct", False, has_dict, _readers(cls, fields), ()
 
 
-def _present(cls: type, fields: tuple[Field, ...]) -> tuple[Field, ...]:
+def _is_of_library(cls: type) -> bool:
+    """A class of ttnn, and not one of the program that gives a module of ttnn as its own."""
+    module = cls.__module__
+    if not isinstance(module, str) or module.split(".")[0] != "ttnn":
+        return False
+    if type(cls).__name__ == "nb_type" and type(cls).__module__ == "nanobind":
+        return True
+    found: Any = sys.modules.get(module)
+    for part in cls.__qualname__.split("."):
+        found = vars(found).get(part) if found is not None and hasattr(found, "__dict__") else None
+    return found is cls
+
+
+def _properties(cls: type) -> list[str]:
+    """The properties a class shows, in the order of their definition."""
+    names: dict[str, None] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if not name.startswith("_") and hasattr(value, "__get__") and not callable(value):
+                names[name] = None
+    return list(names)
+
+
+def _reader(cls: type, attribute: str) -> Reader | None:
+    """A function that reads an attribute of an object, or calls a method of it, as `cls` defines it: the object may be of
+    a class of the program that is derived from `cls` and defines it otherwise."""
+    for base in cls.__mro__:
+        if attribute not in vars(base):
+            continue
+        value = vars(base)[attribute]
+        if isinstance(value, property):
+            return value.fget
+        if callable(value):
+            return value  # type: ignore[no-any-return]
+        return value.__get__ if hasattr(value, "__get__") else None
+    return None
+
+
+def _readers(cls: type, fields: tuple[Field, ...]) -> tuple[tuple[str, Reader | None, bool], ...]:
     """Leaves out, and tells, what this version of the library does not have."""
-    kept = []
+    kept: list[tuple[str, Reader | None, bool]] = []
     for name, attribute, access in fields:
-        if access == ITEMS or hasattr(cls, attribute):
-            kept.append((name, attribute, access))
+        reader = None if access == ITEMS else _reader(cls, attribute)
+        if access == ITEMS or reader is not None:
+            kept.append((name, reader, access in (LIST, CALL_LIST, ITEMS)))
         else:
             unreadable(cls.__name__, name)
     return tuple(kept)
@@ -146,16 +184,6 @@ def unreadable(cls: str, field: str) -> None:
     print(f"opwright: {text}", file=sys.stderr)
 
 
-def foreign(value: Any) -> dict[str, Any]:
-    """Objects that are read by a function: tensors of other libraries (what they are, not what they hold), semaphores,
-    and objects of the library's Python part."""
-    if type(value).__name__ == "global_semaphore":
-        return {"address": sys.modules["ttnn"].get_global_semaphore_address(value)}
-    if (type(value).__module__ or "").split(".")[0] == "ttnn":
-        return {str(name): field for name, field in vars(value).items()}
-    return {"shape": [int(dim) for dim in value.shape], "dtype": str(value.dtype)}
-
-
 # ------------------------------------------------------------------------------------------------- contents of tensors
 
 _INTEGERS = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool", "float32", "float64", "float16"}
@@ -166,6 +194,8 @@ def content(tensor: Any) -> tuple[str, list[int], int, int, Any] | None:
     try:
         array = _as_array(tensor)
     except Exception as error:  # a tensor that cannot be read must not fail the model
+        if of_program(error):
+            raise
         unreadable(type(tensor).__name__, f"content ({type(error).__name__})")
         return None
     if array is None:
@@ -179,11 +209,6 @@ def content(tensor: Any) -> tuple[str, list[int], int, int, Any] | None:
 def _as_array(tensor: Any) -> Any:
     import numpy
 
-    if isinstance(tensor, numpy.ndarray):
-        return numpy.ascontiguousarray(tensor)
-    if type(tensor).__module__.split(".")[0] == "torch":
-        plain = tensor.detach().cpu().contiguous()
-        return (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()
     ttnn = sys.modules["ttnn"]
     if tensor.storage_type() == ttnn.StorageType.DEVICE:
         if not tensor.is_allocated():
@@ -225,4 +250,4 @@ def device_end() -> str | None:
         return None
     _capturing_thread = None
     graph = sys.modules["ttnn"]._ttnn.graph.end_graph_capture()
-    return json.dumps(graph, separators=(",", ":"), default=str)
+    return json.dumps(graph, separators=(",", ":"), default=lambda value: f"<{type(value).__name__}>")

@@ -11,6 +11,7 @@ import os
 import sys
 
 from . import _recorder
+from ._errors import of_program
 from ._import_hook import after_import
 
 TYPE_CHECKING = False
@@ -44,6 +45,8 @@ def run() -> None:
         prepare()
         watch()
     except Exception as error:
+        if of_program(error):
+            raise
         _recorder.warn(f"nothing is traced: {error}")
 
 
@@ -107,6 +110,8 @@ def _at_exit() -> None:
         _recorder.stop()
         unhook()
     except Exception as error:
+        if of_program(error):
+            raise
         _recorder.warn(f"the trace is complete, but was not closed: {error}")
 
 
@@ -124,6 +129,8 @@ def _on_ttnn(module: ModuleType) -> None:
         ttnn_hook.install(module)
         _write_facts_of_ttnn(ttnn_hook)
     except Exception as error:
+        if of_program(error):
+            raise
         _recorder.warn(f"calls of ttnn are not traced: {type(error).__name__}: {error}")
 
 
@@ -136,6 +143,8 @@ def _on_decorators(module: ModuleType) -> None:
 
         ttnn_hook.install_early(module)
     except Exception as error:
+        if of_program(error):
+            raise
         _recorder.warn(f"calls of ttnn are not traced: {type(error).__name__}: {error}")
 
 
@@ -157,12 +166,14 @@ def _on_pytest(module: ModuleType) -> None:
             if _recorder.on:
                 try:
                     self.import_plugin(PYTEST_PLUGIN)
-                except Exception as error:
+                except Exception as error:  # of pytest
                     _recorder.warn(f"tests are not named in the trace: {error}")
 
         manager.consider_env = consider_env_and_opwright
         module._opwright_is_here = True  # type: ignore[attr-defined]
     except Exception as error:
+        if of_program(error):
+            raise
         _recorder.warn(f"tests are not named in the trace: {error}")
 
 
@@ -176,6 +187,8 @@ def _write_facts() -> None:
 
             _write_facts_of_ttnn(ttnn_hook)
     except Exception as error:
+        if of_program(error):
+            raise
         _recorder.warn(f"facts of the run are not recorded: {error}")
 
 
@@ -204,8 +217,9 @@ def _flushed_first(function: Callable[..., Any], is_exec: bool) -> Callable[...,
                 _recorder.flush()
             elif not is_exec:  # a child that is about to be another program has called nothing
                 _recorder.stop()
-        except BaseException:  # whatever it is, the program wants to end
-            pass
+        except Exception as error:  # the program wants to end
+            if of_program(error):
+                raise
         return function(*arguments, **keywords)
 
     return _named_like(call, function)

@@ -1,12 +1,16 @@
 #include "hook.h"
 
+#include <exception>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "capture/content.h"
 #include "capture/recorder.h"
+#include "classes.h"
+#include "interrupts.h"
 #include "values.h"
 
 namespace opwright::python {
@@ -21,19 +25,17 @@ using capture::TensorUse;
 
 namespace {
 
-constexpr std::size_t kLongestError = 8192;
-
 // What belongs to an operation of the library, found by its object or by its name.
 struct Known {
   Operation* op = nullptr;
   SpecGuess guess;
-  bool writes_first = false;  // writes into its first tensor: caches, copies, names that end with "_"
+  bool writes_first = false;     // writes into its first tensor: caches, copies, names that end with "_"
+  bool returns_content = false;  // what it returns are elements of a tensor
 };
 
 struct State {
   std::unordered_map<PyObject*, std::unique_ptr<Known>> by_object;  // operations live as long as the library
   PyObject* python_fully_qualified_name = PyUnicode_InternFromString("python_fully_qualified_name");
-  PyObject* is_allocated = PyUnicode_InternFromString("is_allocated");
 };
 
 State& state() {
@@ -44,7 +46,8 @@ State& state() {
 // Of this thread: are we inside our own code (then nothing is recorded), and which operation runs.
 struct Here {
   bool inside = false;
-  int depth = 0;
+  int depth = 0;             // recorded calls that run
+  int running = 0;           // calls of the library that run, recorded or not
   PyObject* fast = nullptr;  // the fast operation that runs and has not handed on to its slow twin
   const Operation* fast_op = nullptr;
 };
@@ -57,6 +60,24 @@ struct Quiet {
   Quiet& operator=(const Quiet&) = delete;
   bool before;
 };
+
+struct Running {
+  Running() { ++here.running; }
+  ~Running() { --here.running; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+};
+
+// What we do must never become an exception of the model: without memory there is less in the trace.
+template <class Body>
+bool quietly(Body body) {
+  try {
+    body();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -96,6 +117,7 @@ Known& known_for(Recorder& recorder, PyObject* key, std::string_view name) {
   if (known->op == nullptr) {
     known->op = recorder.operation(name);
     known->writes_first = writes_first(name);
+    known->returns_content = name == "ttnn.Tensor.to_list" || name == "ttnn.Tensor.item";
   }
   return *known;
 }
@@ -108,11 +130,13 @@ class RecordedCall {
         recorder_(recorder),
         known_(known),
         entered_(entered),
-        values_(recorder, hook.plans, hook.tensors) {}
+        values_(recorder, hook.plans, hook.tensors, hook.told, known.op->name) {}
 
   void begin(PyObject* args, PyObject* kwargs);
   void succeed(PyObject* result);
   void fail();
+  // The call is not made after all.
+  void abandon() { recorder_.end(token_, {}, capture::ticks(), 1); }
   const CallToken& token() const { return token_; }
 
  private:
@@ -151,7 +175,7 @@ void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
     PyObject *key = nullptr, *value = nullptr;
     Py_ssize_t position = 0;
     while (PyDict_Next(kwargs, &position, &key, &value) != 0) {
-      encoded.text(utf8(key));
+      encoded.text(text_of(key));
       const std::size_t before = values_.met.size();
       values_.put(value, encoded, &known_.guess);
       if (names_an_output(utf8(key))) note_writes(before, values_.met.size());
@@ -159,6 +183,7 @@ void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
   }
   arguments_ = std::move(values_.met);
   values_.met.clear();
+  if (has_held()) return;  // the program interrupted us: the call will not be made
   std::vector<TensorUse> uses;
   uses.reserve(arguments_.size());
   for (const ValueWriter::Met& met : arguments_) {
@@ -177,14 +202,14 @@ void RecordedCall::record_contents(const std::vector<ValueWriter::Met>& met, std
     // describe.content(tensor) -> (dtype, shape, address, elements, keep-alive) or None
     const Ref answer(PyObject_CallMethod(hook_.plans.source(), "content", "O", met[slot].object));
     if (!answer || answer.get() == Py_None) {
-      PyErr_Clear();
+      drop_error();
       continue;
     }
     const char* dtype = nullptr;
     PyObject *shape = nullptr, *alive = nullptr;
     unsigned long long address = 0, elements = 0;
     if (PyArg_ParseTuple(answer.get(), "sOKKO", &dtype, &shape, &address, &elements, &alive) == 0) {
-      PyErr_Clear();
+      drop_error();
       continue;
     }
     std::vector<std::int64_t> dims;
@@ -201,8 +226,9 @@ void RecordedCall::look_after(Ending& ending) {
   for (std::uint32_t slot = 0; slot < arguments_.size(); ++slot) {
     const ValueWriter::Met& met = arguments_[slot];
     if (!met.tensor.on_device || met.tensor.storage == 0) continue;
-    const Ref allocated(PyObject_CallMethodObjArgs(met.object, state().is_allocated, nullptr));
-    if (!allocated) PyErr_Clear();
+    if (!met.plan->tensor.is_allocated) continue;
+    const Ref allocated(PyObject_CallFunctionObjArgs(met.plan->tensor.is_allocated.get(), met.object, nullptr));
+    if (!allocated) drop_error();
     if (allocated.get() == Py_False) {
       frees_.push_back(slot);
       Tensor gone = met.tensor;
@@ -212,10 +238,8 @@ void RecordedCall::look_after(Ending& ending) {
   }
   for (const std::uint32_t slot : written_) {
     const ValueWriter::Met& met = arguments_[slot];
-    const Plan* plan = hook_.plans.of(Py_TYPE(met.object));
-    if (plan == nullptr) continue;
     Tensor after = met.tensor;
-    after.spec = values_.tensor_spec(met.object, *plan);
+    after.spec = values_.tensor_spec(met.object, *met.plan);
     const std::uint64_t version = hook_.tensors.written(after.storage);
     if (after.id != 0) hook_.tensors.remember(after);
     writes_.push_back({slot, after.spec, version});
@@ -234,7 +258,7 @@ void RecordedCall::succeed(PyObject* result) {
     look_after(ending);
     if (result != Py_None) {
       Encoder encoded;
-      values_.put(result, encoded, &known_.guess);
+      values_.put_result(result, encoded, &known_.guess, known_.returns_content);
       ending.result = recorder_.intern(encoded.view());
       for (const ValueWriter::Met& met : values_.met) {
         ResultTensor tensor{met.tensor.id, hook_.tensors.version(met.tensor.storage), met.tensor.storage,
@@ -258,37 +282,33 @@ void RecordedCall::fail() {
   const std::uint64_t returned = capture::ticks();
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
-  std::string message = value != nullptr ? shown(value) : "";
-  // The library appends where in its own binary it was: addresses that differ in every run.
-  if (const std::size_t stack = message.find("\nbacktrace:\n"); stack != std::string::npos) {
-    message = message.substr(0, stack) + "\n(backtrace cut)";
-  }
-  if (message.size() > kLongestError) message = message.substr(0, kLongestError) + "… (cut)";
+  PyErr_NormalizeException(&type, &value, &traceback);
+  const std::string message = message_of(value);
   Encoder error;
   error.structure("error", 2);
   error.field("type");
-  error.string(type != nullptr ? class_name(type) : "");
+  error.string(value != nullptr ? class_name(Py_TYPE(value)) : "");
   error.field("message");
   error.string(message);
   Ending ending;
   ending.error = recorder_.intern(error.view());
   look_after(ending);
   recorder_.end(token_, ending, returned, 1);
-  PyErr_Clear();
+  drop_error();
   PyErr_Restore(type, value, traceback);
 }
 
 // Graph capture around an outermost call: describe.device_begin() / device_end() -> text of the graph or None.
 void device_begin(Hook& hook) {
   const Ref done(PyObject_CallMethod(hook.plans.source(), "device_begin", nullptr));
-  if (!done) PyErr_Clear();
+  if (!done) drop_error();
 }
 
 void device_end(Hook& hook, Recorder& recorder, const CallToken& token) {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   const Ref graph(PyObject_CallMethod(hook.plans.source(), "device_end", nullptr));
-  if (!graph) PyErr_Clear();
+  if (!graph) drop_error();
   if (const std::string_view text = utf8(graph.get()); !text.empty() && token.seq != 0) {
     Encoder record;
     record.record(capture::Record::kDevice);
@@ -302,26 +322,38 @@ void device_end(Hook& hook, Recorder& recorder, const CallToken& token) {
 template <class Original>
 PyObject* record(Hook& hook, Recorder& recorder, Known& known, std::uint64_t entered, PyObject* args, PyObject* kwargs,
                  Original original) {
-  RecordedCall call(hook, recorder, known, entered);
+  std::optional<RecordedCall> call;
   const bool device = hook.options.device_ops && here.depth == 0;
-  {
+  const bool has_begun = quietly([&] {
     const Quiet quiet;
-    call.begin(args, kwargs);
-    if (device) device_begin(hook);
+    call.emplace(hook, recorder, known, entered);
+    call->begin(args, kwargs);
+    if (device && !has_held()) device_begin(hook);
+  });
+  if (!has_begun) recorder.lose(*known.op);
+  if (has_held()) {
+    if (has_begun) call->abandon();
+    raise_held();
+    return nullptr;
   }
   ++here.depth;
   PyObject* result = original();
   --here.depth;
   // The trace may have been closed, or another opened, while the call ran.
-  if (call.token().epoch != Recorder::epoch() || Recorder::current() != &recorder) return result;
-  const Quiet quiet;
-  if (device) device_end(hook, recorder, call.token());
-  if (result != nullptr) {
-    call.succeed(result);
-  } else {
-    call.fail();
-  }
-  return result;
+  if (!has_begun || call->token().epoch != Recorder::epoch() || Recorder::current() != &recorder) return result;
+  quietly([&] {
+    const Quiet quiet;
+    if (device) device_end(hook, recorder, call->token());
+    if (result != nullptr) {
+      call->succeed(result);
+    } else {
+      call->fail();
+    }
+  });
+  if (!has_held()) return result;
+  Py_XDECREF(result);
+  raise_held();
+  return nullptr;
 }
 
 Recorder* recorder_for(Hook& hook) {
@@ -332,12 +364,39 @@ Recorder* recorder_for(Hook& hook) {
     hook.epoch = Recorder::epoch();
     hook.plans.forget_values();
     hook.tensors.forget();
+    hook.told.clear();
     for (auto& [key, known] : state().by_object) {
       known->op = nullptr;
       known->guess = {};
     }
   }
   return recorder;
+}
+
+// The arguments of a method.
+Ref with_first(PyObject* first, PyObject* args) {
+  const Py_ssize_t size = PyTuple_Size(args);
+  Ref all(PyTuple_New(size + 1));
+  if (!all) return all;
+  Py_INCREF(first);
+  PyTuple_SetItem(all.get(), 0, first);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* item = PyTuple_GetItem(args, i);
+    Py_INCREF(item);
+    PyTuple_SetItem(all.get(), i + 1, item);
+  }
+  return all;
+}
+
+template <class Original>
+PyObject* call_named(Hook& hook, PyObject* name, PyObject* args, PyObject* kwargs, Original run) {
+  const std::uint64_t entered = capture::ticks();
+  Recorder* recorder = recorder_for(hook);
+  if (recorder == nullptr) return run();
+  const Running running;
+  Known& known = known_for(*recorder, name, utf8(name));
+  if (!recorder->wants(*known.op)) return run();
+  return record(hook, *recorder, known, entered, args, kwargs, run);
 }
 
 }  // namespace
@@ -349,28 +408,25 @@ Hook& hook() {
 
 PyObject* Hook::call_operation(PyObject* operation, PyObject* original, PyObject* args, PyObject* kwargs,
                                bool is_slow) {
-  const Py_ssize_t size = PyTuple_Size(args);
-  const Ref all(PyTuple_New(size + 1));
+  const Ref all = with_first(operation, args);
   if (!all) return nullptr;
-  Py_INCREF(operation);
-  PyTuple_SetItem(all.get(), 0, operation);
-  for (Py_ssize_t i = 0; i < size; ++i) {
-    PyObject* item = PyTuple_GetItem(args, i);
-    Py_INCREF(item);
-    PyTuple_SetItem(all.get(), i + 1, item);
-  }
   const auto run = [&] { return PyObject_Call(original, all.get(), kwargs); };
 
   const std::uint64_t entered = capture::ticks();
   Recorder* recorder = recorder_for(*this);
   if (recorder == nullptr) return run();
+  const Running running;
   Known* known = nullptr;
   if (const auto found = state().by_object.find(operation);
       found != state().by_object.end() && found->second->op != nullptr) {
     known = found->second.get();
   } else {
     const Ref name(PyObject_GetAttr(operation, state().python_fully_qualified_name));
-    if (!name) PyErr_Clear();
+    if (!name) drop_error();
+    if (has_held()) {
+      raise_held();
+      return nullptr;
+    }
     if (utf8(name.get()).empty()) return run();
     known = &known_for(*recorder, operation, utf8(name.get()));
   }
@@ -392,13 +448,14 @@ PyObject* Hook::call_operation(PyObject* operation, PyObject* original, PyObject
 }
 
 PyObject* Hook::call_function(PyObject* name, PyObject* original, PyObject* args, PyObject* kwargs) {
-  const auto run = [&] { return PyObject_Call(original, args, kwargs); };
-  const std::uint64_t entered = capture::ticks();
-  Recorder* recorder = recorder_for(*this);
-  if (recorder == nullptr) return run();
-  Known& known = known_for(*recorder, name, utf8(name));
-  if (!recorder->wants(*known.op)) return run();
-  return record(*this, *recorder, known, entered, args, kwargs, run);
+  return call_named(*this, name, args, kwargs, [&] { return PyObject_Call(original, args, kwargs); });
+}
+
+PyObject* Hook::call_direct(PyObject* name, PyObject* original, PyObject* args, PyObject* kwargs, PyObject* self) {
+  const Ref all = self == nullptr ? Ref::borrowed(args) : with_first(self, args);
+  if (!all) return nullptr;
+  const auto run = [&] { return PyObject_Call(original, all.get(), kwargs); };
+  return here.running > 0 ? run() : call_named(*this, name, args, kwargs, run);
 }
 
 void Hook::clear() {

@@ -7,6 +7,7 @@
 #include "plans.h"
 #include "py.h"
 #include "tensors.h"
+#include "values.h"
 
 namespace opwright::python {
 
@@ -20,12 +21,16 @@ struct Hook {
   Plans plans;
   Tensors tensors;
   HookOptions options;
+  Told told;
   std::uint64_t epoch = 0;
 
   // `operation` names itself (python_fully_qualified_name); it becomes the first argument of `original`.
   PyObject* call_operation(PyObject* operation, PyObject* original, PyObject* args, PyObject* kwargs, bool is_slow);
   // Function or method under a name of ours; args are what `original` gets.
   PyObject* call_function(PyObject* name, PyObject* original, PyObject* args, PyObject* kwargs);
+  // What operations are made of: recorded only where the program calls it past them. `self` (may be null) goes before
+  // the arguments and is not recorded.
+  PyObject* call_direct(PyObject* name, PyObject* original, PyObject* args, PyObject* kwargs, PyObject* self);
   // Everything that holds Python objects goes: before the interpreter ends.
   void clear();
 };

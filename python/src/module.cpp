@@ -3,7 +3,9 @@
 #include <string>
 
 #include "capture/recorder.h"
+#include "classes.h"
 #include "hook.h"
+#include "interrupts.h"
 #include "py.h"
 #include "values.h"
 
@@ -96,6 +98,7 @@ PyObject* counters(PyObject*, PyObject*) {
   set(dict.get(), "errors", header.errors);
   set(dict.get(), "values", header.values);
   set(dict.get(), "opaque", header.opaque);
+  set(dict.get(), "cut", header.cut);
   set(dict.get(), "first_sightings", header.first_sightings);
   set(dict.get(), "level", header.level);
   set(dict.get(), "bytes", capture::kHeaderSize + header.units * capture::kUnit);
@@ -123,6 +126,11 @@ PyObject* path(PyObject*, PyObject*) {
   Recorder* recorder = Recorder::peek();
   if (recorder == nullptr) return none();
   return PyUnicode_FromStringAndSize(recorder->path().data(), static_cast<Py_ssize_t>(recorder->path().size()));
+}
+
+PyObject* trouble(PyObject*, PyObject*) {
+  const std::string text = Recorder::trouble();
+  return text.empty() ? none() : PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
 PyObject* flush(PyObject*, PyObject*) {
@@ -153,9 +161,14 @@ PyObject* fact(PyObject*, PyObject* args) {
   if (PyArg_ParseTuple(args, "sO", &name, &value) == 0) return nullptr;
   if (Recorder* recorder = Recorder::is_on() ? Recorder::current() : nullptr) {
     capture::Encoder encoded;
-    ValueWriter writer(*recorder, hook().plans, hook().tensors);
+    Told told;
+    ValueWriter writer(*recorder, hook().plans, hook().tensors, told, name);
     writer.put(value, encoded, nullptr);
     recorder->fact(name, encoded.view());
+  }
+  if (has_held()) {
+    raise_held();
+    return nullptr;
   }
   return none();
 }
@@ -202,6 +215,15 @@ PyObject* call_function(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return hook().call_function(args[0], args[1], args[2], keywords(args[3]));
 }
 
+// call_direct(name, original, args, kwargs, self)
+PyObject* call_direct(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 5 || PyTuple_Check(args[2]) == 0) {
+    PyErr_SetString(PyExc_TypeError, "call_direct(name, original, args, kwargs, self)");
+    return nullptr;
+  }
+  return hook().call_direct(args[0], args[1], args[2], keywords(args[3]), args[4] == Py_None ? nullptr : args[4]);
+}
+
 template <class Function>
 PyCFunction as_method(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
@@ -214,6 +236,7 @@ PyMethodDef kMethods[] = {
     {"release", release, METH_NOARGS, "Drops every Python object that the module holds."},
     {"active", active, METH_NOARGS, "Is a trace open?"},
     {"path", path, METH_NOARGS, "Path of the open trace, or None."},
+    {"trouble", trouble, METH_NOARGS, "Why recording could not go on after the trace file was lost, or None."},
     {"flush", flush, METH_NOARGS, "Brings the counters in the file up to date."},
     {"set_context", set_context, METH_VARARGS, "set_context(kind, text): kind is test, phase or label."},
     {"fact", fact, METH_VARARGS, "fact(name, value): something about the run."},
@@ -222,6 +245,7 @@ PyMethodDef kMethods[] = {
     {"set_describe", set_describe, METH_O, "The module that tells how to read objects."},
     {"call_operation", as_method(call_operation), METH_FASTCALL, "Calls an operation of the library and records it."},
     {"call_function", as_method(call_function), METH_FASTCALL, "Calls a function under a name and records it."},
+    {"call_direct", as_method(call_direct), METH_FASTCALL, "The same, unless an operation of the library runs."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT,

@@ -40,22 +40,4 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// The text of a str; empty for anything else, or a text that is no Unicode. Lives as long as the object.
-inline std::string_view utf8(PyObject* text) {
-  if (text == nullptr || !PyUnicode_Check(text)) return {};
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(text, &size);
-  if (data == nullptr) {
-    PyErr_Clear();
-    return {};
-  }
-  return {data, static_cast<std::size_t>(size)};
-}
-
-// str(object), or what went wrong in angle brackets; never an exception.
-std::string shown(PyObject* object);
-
-// Name of the object's class as Python prints it: "MemoryConfig".
-std::string class_name(PyObject* type);
-
 }  // namespace opwright::python

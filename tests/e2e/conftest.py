@@ -5,6 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import planted
 import pytest
 import support
 
@@ -55,6 +56,15 @@ def opwright_path(opwright_program: Path, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def opwright(opwright_program: Path, tmp_path: Path) -> Opwright:
     return Opwright(opwright_program, tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def no_contents_in_traces(request: pytest.FixtureRequest):
+    """Whatever a test recorded, contents of tensors are in none of its traces unless it asked for them."""
+    folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    if folder is not None:
+        planted.check_traces(folder)
 
 
 @pytest.fixture(scope="session")

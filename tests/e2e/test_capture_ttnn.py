@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import planted
 import pytest
 import support
 
@@ -29,6 +30,7 @@ class Trace:
             "--", python, program, *arguments, env=env,
         )  # fmt: skip
         self.summary = json.loads(self.done.stdout) if self.done.stdout else {}
+        planted.check_traces(self.folder)
         self._calls = None
 
     @property
@@ -238,6 +240,38 @@ def test_a_forking_program_has_a_trace_for_each_process(opwright, ttnn_python, t
     assert trace.done.returncode == 0, trace.done.stderr
     assert len(list(Path(trace.summary["trace"]).glob("*.opwt"))) == 2
     assert trace.summary["calls_by_operation"]["ttnn.to_layout"] == 6
+
+
+def test_functions_of_the_device_that_are_no_operation(opwright, ttnn_python, tmp_path):
+    """Bound functions without a registered operation, and the bound objects below operations, called by the program."""
+    program = tmp_path / "direct.py"
+    program.write_text(
+        "import pathlib, ttnn\n"
+        "device = ttnn.open_device(device_id=0)\n"
+        "a = ttnn.full([1, 1, 32, 32], 1.0, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)\n"
+        "add = ttnn._ttnn.operations.binary.add\n"
+        "add(a, a)\n"
+        "ttnn.add.function(a, a)\n"
+        "ttnn.add(a, a)\n"
+        "for call in (ttnn.experimental.rgb_to_yuv, ttnn.rgb_to_yuv, ttnn._ttnn.operations.experimental.rgb_to_yuv):\n"
+        "    try: call(a, wide_rows=True)\n"
+        "    except RuntimeError: pass\n"
+        "ttnn.dump_tensor(pathlib.Path('a.tensorbin'), a.cpu())\n"
+        "ttnn.load_tensor(pathlib.Path('a.tensorbin'))\n"
+        "ttnn.close_device(device)\n"
+    )
+    trace = Trace(opwright, ttnn_python, program, "--all-ops")
+    assert trace.done.returncode == 0, trace.done.stderr
+    counts = Counter(trace.names())
+    assert counts["ttnn.add"] == 3 and counts["ttnn.experimental.rgb_to_yuv"] == 3, counts
+    adds = trace.of("ttnn.add")
+    assert adds[0]["args"] and all(len(call["args"]) == 2 and not call.get("parent") for call in adds), adds
+    assert trace.of("ttnn.experimental.rgb_to_yuv")[0]["kw"]["wide_rows"] is True
+    (load,) = trace.of("ttnn.load_tensor")
+    assert "a.tensorbin" in json.dumps(load["args"]) and "PosixPath" in json.dumps(load["args"])
+    assert trace.summary["opaque"] == 0
+    filtered = Trace(opwright, ttnn_python, program, "--only", "ttnn.full")
+    assert filtered.summary["filtered"] == len(trace.calls) - 1, "nothing is counted twice"
 
 
 def test_subprocesses_modules_and_notebooks_are_traced_by_the_environment(opwright, ttnn_python, tmp_path):

@@ -105,6 +105,7 @@ def test_a_program_without_ttnn_leaves_nothing(package: Package, python: Path) -
     # light: nothing of the package that is not needed yet, neither json nor typing nor importlib.metadata
     assert eval(ran.stdout) == [
         "opwright",
+        "opwright._errors",
         "opwright._import_hook",
         "opwright._recorder",
         "opwright._version",

@@ -7,7 +7,7 @@ device = ttnn.open_device(device_id=0)
 
 
 def tensor(shape, dtype=ttnn.bfloat16, memory=ttnn.DRAM_MEMORY_CONFIG):
-    data = np.zeros(shape, dtype=np.float32)
+    data = np.full(shape, 7431.2865, dtype=np.float32)  # planted.VALUE: contents must not get into the trace
     return ttnn.to_device(ttnn.Tensor(data, data_type=dtype, layout=ttnn.TILE_LAYOUT), device, memory_config=memory)
 
 
