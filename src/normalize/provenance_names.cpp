@@ -5,12 +5,13 @@
 #include <cctype>
 
 #include "base/json.h"
+#include "model/machine_info.h"
 
 namespace opwright::normalize {
 namespace {
 
 // Folders that every model has: they name none.
-constexpr std::array<std::string_view, 13> kCommonFolders{"models",
+constexpr std::array<std::string_view, 14> kCommonFolders{"models",
                                                           "tests",
                                                           "demos",
                                                           "experimental",
@@ -22,7 +23,19 @@ constexpr std::array<std::string_view, 13> kCommonFolders{"models",
                                                           "single_card",
                                                           "demo",
                                                           "pcc",
-                                                          "segmentation_evaluation"};
+                                                          "segmentation_evaluation",
+                                                          "examples"};
+// Folders of the library's own tests: what lies below them is no model, and the name of the file says most.
+constexpr std::array<std::string_view, 12> kLibraryFolders{
+    "ttnn",       "tt_eager",   "tt_metal",           "tt_lib",      "unit_tests",      "unit",
+    "operations", "python_api", "python_api_testing", "sweep_tests", "sweep_framework", "integration_tests"};
+// Programs that run tests, and what a shell gives: no name of a model.
+constexpr std::array<std::string_view, 5> kRunners{"pytest", "py.test", "-c", "-m", "-"};
+
+template <class Names>
+bool is_one_of(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -47,18 +60,40 @@ std::string last_segment(std::string_view text) {
   return std::string(text.substr(text.find_last_of('/') == std::string_view::npos ? 0 : text.find_last_of('/') + 1));
 }
 
+std::string without_prefix(std::string_view segment) {
+  return std::string(segment.substr(segment.starts_with("test_") ? 5 : 0));
+}
+
+// "test_MLP.py" -> "MLP"
+std::string stem_of(std::string_view file) {
+  std::string stem = without_prefix(file);
+  if (const std::size_t dot = stem.rfind('.'); dot != std::string::npos && dot > 0) stem.erase(dot);
+  return stem;
+}
+
+// The part of an absolute path that tells something: from the first folder `models` or `tests` on, else its file.
+std::string_view without_home(std::string_view path) {
+  if (!path.starts_with('/')) return path;
+  std::size_t start = path.size();
+  for (const std::string_view folder : {"/models/", "/tests/"}) start = std::min(start, path.find(folder));
+  return start < path.size() ? path.substr(start + 1) : path.substr(path.rfind('/') + 1);
+}
+
 std::string model_of_path(std::string_view path) {
   path = path.substr(0, path.find("::"));
   path = path.substr(0, path.find('['));  // parameters of a test
+  if (const std::size_t end = path.find(".py "); end != std::string_view::npos) path = path.substr(0, end + 3);
+  if (is_one_of(kRunners, path.substr(0, path.find_first_of("/ ")))) return "unknown";
+  path = without_home(path);
+  const std::string file = stem_of(last_segment(path));
   while (!path.empty()) {
     const std::size_t slash = std::min(path.find('/'), path.size());
-    std::string segment(path.substr(0, slash));
+    const bool is_folder = slash < path.size();
+    const std::string segment = is_folder ? without_prefix(path.substr(0, slash)) : file;
     path.remove_prefix(std::min(slash + 1, path.size()));
-    if (segment.starts_with("test_")) segment.erase(0, 5);
-    if (const std::size_t dot = segment.rfind('.'); dot != std::string::npos && dot > 0) segment.erase(dot);
-    if (!segment.empty() && segment != "." && segment != ".." &&
-        std::find(kCommonFolders.begin(), kCommonFolders.end(), segment) == kCommonFolders.end())
-      return lower(segment);
+    if (segment.empty() || segment == "." || segment == ".." || is_one_of(kCommonFolders, segment)) continue;
+    if (!is_folder || !is_one_of(kLibraryFolders, segment)) return lower(segment);
+    if (!file.empty() && !is_one_of(kCommonFolders, file)) return lower(file);
   }
   return "unknown";
 }
@@ -81,7 +116,7 @@ SourceName name_source(std::string_view source) {
 
 std::string name_machine(std::string_view machine_json) {
   json::Document document;
-  const auto root = document.parse(machine_json);
+  const auto root = document.parse(whole_machine(machine_json));
   if (!root || !(*root)->is(json::Kind::kObject)) return "unknown";
   const auto text_of = [&](std::string_view key) -> std::string {
     const json::Node* node = (*root)->find(key);
@@ -94,7 +129,7 @@ std::string name_machine(std::string_view machine_json) {
     if (!label.empty()) label += ' ';
     label += word;
   };
-  if (const std::string mock = text_of("mock_board"); !mock.empty()) add(mock + " (mock)");
+  if (const std::string mock = text_of("mock_board"); !mock.empty()) return mock + " (mock)";
   add(text_of("board_type"));
   add(text_of("device_series"));
   if (const std::string cards = text_of("card_count"); !cards.empty()) add("x" + cards);
