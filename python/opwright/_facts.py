@@ -18,6 +18,9 @@ _ENVIRONMENT = (
     "TT_METAL_SLOW_DISPATCH_MODE",
     "TTNN_CONFIG_OVERRIDES",
 )
+#: What pytest was asked for, as the plugin says it; None outside of pytest.
+test_run: dict[str, str] | None = None
+
 #: Variables with a path of the machine: only whether they are set.
 _ENVIRONMENT_IS_SET = ("TT_METAL_HOME", "TT_METAL_SIMULATOR", "TT_METAL_MOCK_CLUSTER_DESC_PATH")
 
@@ -38,10 +41,36 @@ def write() -> None:
         "board": board,
         "git_commit": git_commit(os.getcwd()),
         "options": _recorder.options() or None,
+        **_asked_for(),
     }
     for name, value in facts.items():
         if value is not None:
             _recorder.fact(name, value)
+
+
+def describe_test_run(run: dict[str, str]) -> None:
+    """From the plugin: `test_source`, `pytest_args`. It knows better as pytest goes on; the last word counts."""
+    global test_run
+    if run != test_run:
+        test_run = run
+        for name, text in run.items():
+            _recorder.fact(name, text)
+
+
+def _asked_for() -> dict[str, str | None]:
+    """Which test or program it is, and with which arguments, as the existing tracer calls them."""
+    if test_run is not None:
+        return dict(test_run)
+    words = getattr(sys, "argv", [])[1:]
+    return {"test_source": _program_file(), "pytest_args": " ".join(words) or None}
+
+
+def _program_file() -> str | None:
+    """The program as a file; None for what has no name of its own, and for pytest without our plugin."""
+    name = script()
+    if not name or name in ("-c", "-m", "-") or name.partition("/")[0] in ("pytest", "py.test"):
+        return None
+    return name
 
 
 def write_versions() -> None:

@@ -82,6 +82,52 @@ def shared_value(config: pytest.Config, name: str, variable: str | None = None) 
     return os.environ.get(variable) or None
 
 
+def describe_run(config: pytest.Config) -> dict[str, str]:
+    """What pytest was asked for: `test_source`, the tests, and `pytest_args`, the rest without our own options.
+
+    Before all options are known, a value of one of them may look like a test; only what exists is taken for one.
+    """
+    option = getattr(config, "option", None)
+    namespace = option if hasattr(option, "file_or_dir") else getattr(config, "known_args_namespace", None)
+    tests = [str(word) for word in getattr(namespace, "file_or_dir", None) or []]
+    root = str(getattr(config, "rootpath", None) or getattr(config, "rootdir", None) or os.getcwd())
+    folder = str(getattr(config.invocation_params, "dir", "") or os.getcwd())
+    words = [str(word) for word in config.invocation_params.args]
+    sources = []
+    for test in tests:
+        path, separator, name = test.partition("::")
+        path = os.path.join(folder, path)
+        if not os.path.exists(path):
+            continue  # a module of --pyargs, or the value of an option
+        if test in words:
+            words.remove(test)
+        relative = os.path.relpath(path, root)
+        sources.append((path if relative.startswith("..") else relative) + separator + name)
+    # Without a word the tests are those of the folder.
+    named = " ".join(source for source in sources if source != ".") or os.path.basename(os.path.abspath(root))
+    run = {"test_source": named} if named else {}
+    arguments = " ".join(_without_ours(words))
+    if arguments:
+        run["pytest_args"] = arguments
+    return run
+
+
+def _without_ours(words: list[str]) -> list[str]:
+    """Words of the command line that are not about recording."""
+    with_value = {"--opwright-trace", *(name for name, entry in _SHARED.items() if "action" not in entry)}
+    alone = {"--opwright-per-test", *(name for name, entry in _SHARED.items() if "action" in entry)}
+    kept: list[str] = []
+    skipped = False
+    for index, word in enumerate(words):
+        if skipped:
+            skipped = False
+        elif word in with_value or (word == "-p" and words[index + 1 : index + 2] == ["opwright.pytest_plugin"]):
+            skipped = True
+        elif word not in alone and word.partition("=")[0] not in with_value:
+            kept.append(word)
+    return kept
+
+
 def _is_used(name: str, arguments: list[str]) -> bool:
     return any(word == name or word.startswith(f"{name}=") for word in arguments)
 

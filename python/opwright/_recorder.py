@@ -50,6 +50,7 @@ _is_started = False
 _is_broken = False  # a start failed: not tried again
 _has_warned = False
 _test: str | None = None
+_module: str | None = None  # the test file that is being imported
 _file_test: str | None = None  # the test that the open file belongs to, where each has its own
 _pending: list[tuple[str, str, float]] = []
 _capture: ModuleType | None = None
@@ -147,6 +148,8 @@ def start() -> None:
     _file_test = _test
     if _test is not None:
         _capture.set_context("test", _test)
+    elif _module is not None and not per_test:
+        _capture.set_context("test", _module)
     for kind, stack in vars(_scopes).items():  # of the thread that imports ttnn
         if stack:
             _capture.set_context(kind, stack[-1])
@@ -277,6 +280,21 @@ def begin_test(test: str) -> None:
         try_start()
     elif _is_started:
         _set_context("test", test)
+
+
+def begin_module(path: str) -> None:
+    """Calls from here on are those of a test file while it is imported. Where each test has a file they have no name."""
+    global _module
+    _module = path
+    if _is_started and not per_test:
+        _set_context("test", path)
+
+
+def end_module() -> None:
+    global _module
+    _module = None
+    if _is_started and not per_test:
+        _set_context("test", None)
 
 
 def end_test() -> None:

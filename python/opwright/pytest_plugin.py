@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from . import _facts, _pytest_options, _recorder, startup
+from . import _facts, _machine, _pytest_options, _recorder, startup
 from .results_csv import ResultsFile, arguments_of_test, metric, timestamp
 
 TYPE_CHECKING = False
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ._ops_jsonl import OpsJsonl
 
 _XDIST = "opwright"  # our key in what xdist hands from the controller to workers and back
+_RUN = "opwright_run"  # the same, for what pytest was asked for: workers see only the tests
 _OURS = "_opwright_began_trace"  # on the config: the trace was switched on here, so it ends with the session
 
 if _recorder.on and _recorder.deferred is None:
@@ -47,6 +48,7 @@ def pytest_load_initial_conftests(
     if folder and not _recorder.on:
         _begin_trace(early_config, folder)
     _pytest_options.forget_values_as_paths(early_config, args)
+    _describe_run(early_config)
     yield
     _pytest_options.add_shared(early_config, parser, args)
 
@@ -54,6 +56,7 @@ def pytest_load_initial_conftests(
 def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "help", False):
         return
+    _describe_run(config)
     is_worker = hasattr(config, "workerinput")
     csv_path = _pytest_options.shared_value(config, "--results-csv", "TT_TEST_RESULTS_CSV")
     jsonl_path = _pytest_options.shared_value(config, "--ops-jsonl", "TT_OP_RESULTS_JSONL")
@@ -81,7 +84,17 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if getattr(config.option, "opwright_per_test", False):
         _recorder.per_test = True
+    if _recorder.on and any(getattr(config.option, name, None) for name in ("numprocesses", "tx")):
+        _machine.find()  # once, and not in each worker of xdist: they find it in their environment
     config.pluginmanager.register(OpwrightSession(config, csv_path, jsonl, per_op), "opwright-session")
+
+
+def _describe_run(config: pytest.Config) -> None:
+    try:
+        run = getattr(config, "workerinput", {}).get(_RUN)
+        _facts.describe_test_run(run if isinstance(run, dict) else _pytest_options.describe_run(config))
+    except Exception as error:
+        _recorder.warn(f"what pytest was asked for is not recorded: {error}")
 
 
 def folder_of_existing_tracer() -> str:
@@ -128,6 +141,16 @@ def _begin_trace(config: pytest.Config, folder: Any) -> None:
 
     setattr(config, _OURS, True)
     config.add_cleanup(end)
+
+
+def _ask_library() -> None:
+    """The board, of the library: while a test has a device open. A program that is killed has it recorded, too."""
+    describe = sys.modules.get(f"{__package__}.describe")
+    if _recorder.is_started() and getattr(describe, "has_seen_device", False):
+        try:
+            _machine.ask_library(sys.modules["ttnn"])
+        except Exception as error:
+            _recorder.note("machine", f"the board could not be asked: {error}")
 
 
 class RunningTest:
@@ -203,6 +226,15 @@ class OpwrightSession:
     # ---- a test
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, None]:
+        is_file = isinstance(collector, pytest.Module)
+        if is_file:
+            _recorder.begin_module(collector.nodeid)
+        yield
+        if is_file:
+            _recorder.end_module()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
         _recorder.begin_test(item.nodeid)
         yield
@@ -228,6 +260,8 @@ class OpwrightSession:
                 test.columns = arguments_of_test(item.nodeid, getattr(item, "funcargs", {}) or {})
             except Exception as error:
                 self._say(f"arguments of {item.nodeid} are not in the results: {error}")
+        if report.when == "call":
+            _ask_library()
         if report.when == "teardown":
             outcome, error_text = test.outcome()
             _recorder.test_result(test.nodeid, outcome, test.seconds())
@@ -273,6 +307,7 @@ class OpwrightSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput[_XDIST] = self._session
+        node.workerinput[_RUN] = dict(_facts.test_run or {})
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:

@@ -127,7 +127,7 @@ def _on_ttnn(module: ModuleType) -> None:
 
         _seen.add("ttnn")
         ttnn_hook.install(module)
-        _write_facts_of_ttnn(ttnn_hook)
+        _write_facts_of_ttnn()
     except Exception as error:
         if of_program(error):
             raise
@@ -183,22 +183,18 @@ def _write_facts() -> None:
     try:
         _facts.write()
         if "ttnn" in _seen:  # a further trace file of the same process
-            from . import ttnn_hook
-
-            _write_facts_of_ttnn(ttnn_hook)
+            _write_facts_of_ttnn()
     except Exception as error:
         if of_program(error):
             raise
         _recorder.warn(f"facts of the run are not recorded: {error}")
 
 
-def _write_facts_of_ttnn(hook: ModuleType) -> None:
-    from . import _facts
+def _write_facts_of_ttnn() -> None:
+    from . import _facts, _machine
 
     _facts.write_versions()
-    record_facts = getattr(hook, "record_facts", None)
-    if record_facts is not None:
-        record_facts(sys.modules["ttnn"])
+    _machine.write()
 
 
 # ------------------------------------------------------------------------------------------------- ends without atexit

@@ -7,14 +7,12 @@ runtime mode stays as the user set it.
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from . import _capture, describe
-from ._errors import of_program
+from . import _capture, _machine, describe
 
 # Methods of ttnn.Tensor that compute, move or free. Operators and indexing reach operations by themselves.
 TENSOR_METHODS = (
@@ -66,30 +64,10 @@ def install(ttnn: ModuleType) -> None:
     _install_direct(ttnn)
 
 
-def record_facts(ttnn: ModuleType) -> None:
-    """What is known of the machine without asking it anything: a question may start the driver."""
-    board = os.environ.get("OPWRIGHT_MOCK_BOARD")
-    if board:
-        _capture.fact("machine", {"mock_board": board})
-
-
-def record_last_facts(ttnn: ModuleType) -> None:
-    """What may be asked once the program has opened a device."""
-    if os.environ.get("OPWRIGHT_MOCK_BOARD") or not describe.has_seen_device:
-        return
-    try:
-        _capture.fact("cluster_type", str(ttnn.cluster.get_cluster_type()))
-        _capture.fact("arch", str(ttnn.get_arch_name()))
-    except Exception as error:  # the driver may be gone by now
-        if of_program(error):
-            raise
-        _capture.note("machine", f"the type of the board could not be asked: {error}")
-
-
 def remove() -> None:
     """Puts everything back and drops what the recorder holds of the library: at the end of the program."""
-    if "ttnn" in sys.modules:
-        record_last_facts(sys.modules["ttnn"])
+    if "ttnn" in sys.modules and describe.has_seen_device:
+        _machine.ask_library(sys.modules["ttnn"])
     for owner, name, original in reversed(_wrapped):
         try:
             setattr(owner, name, original)

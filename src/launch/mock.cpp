@@ -72,7 +72,10 @@ void describe(const Board& board, const PythonProbe& python, const std::string& 
   else if (ttnn_is_before(python, kFastDispatchMinor))
     environment.set("TT_METAL_SLOW_DISPATCH_MODE", "1",
                     "fast dispatch crashes on the mock device before ttnn 0." + std::to_string(kFastDispatchMinor));
-  environment.set("OPWRIGHT_MOCK_BOARD", board.name, "tells opwright's tracing the board");
+  // A descriptor of the user's own may be called like a board, and be another.
+  environment.set("OPWRIGHT_MOCK_BOARD",
+                  board.file.empty() ? board.name : "file:" + std::filesystem::path(board.file).filename().string(),
+                  "tells opwright's tracing the board");
   environment.set("OPWRIGHT_MOCK_FOLDER", folder, "where our Python package finds the library's root");
   constexpr const char* kOther = "of another 'opwright mock' around this one";
   if (options.stub_device_trace)

@@ -54,6 +54,13 @@ TEST_F(MockTest, VariablesNameFilesThatAreThere) {
   for (const Change& change : environment.changes()) EXPECT_FALSE(change.why.empty()) << change.name;
 }
 
+TEST_F(MockTest, ADescriptorOfTheUsersOwnIsNotABoardOfOurs) {
+  library_.write("n150.yaml", cluster_descriptor(*find_board("n300")));
+  const auto setup = make(library_.file("n150.yaml"));
+  ASSERT_TRUE(setup) << setup.error().message;
+  EXPECT_EQ(setup->environment().get("OPWRIGHT_MOCK_BOARD"), "file:n150.yaml");
+}
+
 TEST_F(MockTest, SlowDispatchWhereTheBoardOrTheVersionNeedsIt) {
   EXPECT_EQ(make("n300")->environment().get("TT_METAL_SLOW_DISPATCH_MODE"), "1");
   python_.ttnn_version = "0.70.1";
