@@ -21,6 +21,7 @@ constexpr std::array kFlags{
     Flag{"--output", "FILE", "write to FILE (short: -o), whole or not at all; default standard output"},
     kWhereFlag,
     Flag{"--include-raised", "", "master and master1: also configurations all of whose calls raised"},
+    Flag{"--hash-generation", "G", "master: rules of hashes that no file has yet, G0 to G5; default G5, the newest"},
     kWaitFlag,
 };
 constexpr std::array<std::string_view, 5> kFormats{"master", "master1", "jsonl", "csv", "vectors"};
@@ -71,6 +72,15 @@ void leave_out_raised(std::vector<Selected>& selected, ExportReport& report) {
   if (left > 0) report.left_out["configurations all of whose calls raised"] = static_cast<std::int64_t>(left);
 }
 
+Result<normalize::Generation> generation_of(const ParsedArgs& args) {
+  const std::string name = args.value("--hash-generation", "G5");
+  for (int g = 0; g < normalize::kGenerations; ++g) {
+    if (normalize::name_of(static_cast<normalize::Generation>(g)) == name) return static_cast<normalize::Generation>(g);
+  }
+  return fail(ErrorCode::kUsage,
+              fmt::format("--hash-generation {}: no such generation; G0 to G5 (docs/formats/config-hash.md)", name));
+}
+
 // Suite model_traced, as `vectors --export` writes it.
 Result<int> export_vectors(const ParsedArgs& args, CommandEnv& env) {
   const std::string folder = args.value("--output");
@@ -102,6 +112,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 fmt::format("--to {}: no such format{} Choose master, master1, jsonl, csv or vectors", to,
                             near.empty() ? "." : did_you_mean(near)));
   }
+  if (args.is_set("--hash-generation") && to != "master")
+    return fail(ErrorCode::kUsage, "--hash-generation: only an era-2 master has hashes (--to master)");
+  OPWRIGHT_TRY_ASSIGN(const normalize::Generation generation, generation_of(args));
   if (to == "vectors") return export_vectors(args, env);
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
@@ -112,7 +125,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (is_master && !args.is_set("--include-raised")) leave_out_raised(selected, report);
   std::string text;
   if (to == "master") {
-    OPWRIGHT_TRY_ASSIGN(text, master_era2(selected, traces, report));
+    OPWRIGHT_TRY_ASSIGN(text, master_era2(selected, traces, generation, report));
   } else if (to == "master1") {
     OPWRIGHT_TRY_ASSIGN(text, master_era1(selected, traces, report));
   } else {
@@ -130,7 +143,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
         .add("configurations", report.configurations)
         .add("bytes", static_cast<std::int64_t>(text.size()));
     object.add_raw("not_expressible", counts_json(report.not_expressible))
-        .add_raw("left_out", counts_json(report.left_out));
+        .add_raw("left_out", counts_json(report.left_out))
+        .add("without_board", report.without_board);
     print_object(object,
                  {{"file", file},
                   {"format", to},
@@ -142,6 +156,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   for (const auto& [reason, count] : report.not_expressible)
     env.err << fmt::format("opwright: {} not written: {}\n", plural(count, "configuration"), reason);
+  if (report.without_board > 0) {
+    env.err << fmt::format(
+        "opwright: the board of {} is not known: the existing database does not take {} (docs/formats/master.md)\n",
+        plural(report.without_board, "configuration"), report.without_board == 1 ? "it" : "them");
+  }
   for (const auto& [what, count] : report.left_out) {
     env.err << fmt::format("opwright: {} not written: every call raised (--include-raised writes {})\n",
                            plural(count, "configuration"), count == 1 ? "it" : "them");

@@ -6,6 +6,16 @@
 #include "cli/output.h"
 
 namespace opwright::cli {
+namespace {
+
+// "2026-11-15T09:09:24.115004Z" -> "2026-11-15 09:09:24", as the existing tools write it.
+std::string plain_time(std::string_view text) {
+  std::string time(text.substr(0, text.find_first_of(".+Z")));
+  if (time.size() > 10 && time[10] == 'T') time[10] = ' ';
+  return time;
+}
+
+}  // namespace
 
 Error damaged_form(std::string_view text, const json::ParseError& error) {
   return {ErrorCode::kBadInput,
@@ -55,8 +65,8 @@ std::string last_updated(const std::vector<store::TraceRow>& traces) {
   for (const store::TraceRow& trace : traces) {
     const auto facts = document.parse(trace.facts);
     if (!facts) continue;
-    for (const char* key : {"last_updated", "timestamp"}) {
-      if (const auto text = (*facts)->string_field(key)) latest = std::max(latest, std::string(*text));
+    for (const char* key : {"last_updated", "timestamp", "started"}) {
+      if (const auto text = (*facts)->string_field(key)) latest = std::max(latest, plain_time(*text));
     }
   }
   return latest;

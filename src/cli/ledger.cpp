@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/json_write.h"
+#include "model/machine_info.h"
 #include "normalize/provenance_names.h"
 
 namespace opwright::cli {
@@ -60,7 +61,7 @@ void Ledger::add(FormId form, const Observed& observed) {
         listed_traces_.emplace_back(sighting.trace_uid);
     }
     current_.push_back(
-        {{form.value, trace, sources_.number(sighting.source), machines_.number(sighting.machine), sweep, hash},
+        {{form.value, trace, sources_.number(sighting.source), machine_number(sighting.machine), sweep, hash},
          extras_.number(sighting.extra),
          sighting.raised > 0 ? std::max(sighting.count, sighting.raised) : sighting.count,  // what raised was called
          sighting.raised});
@@ -73,6 +74,15 @@ void Ledger::add(FormId form, const Observed& observed) {
     join(current_, true);
     joined_ = current_.size();
   }
+}
+
+// A machine in short and the same in whole are one: a trace and the master that was made from it tell of one machine.
+std::uint32_t Ledger::machine_number(std::string_view text) {
+  if (const auto known = whole_machines_.find(text); known != whole_machines_.end()) return known->second;
+  const std::string shorter = short_machine(text);
+  const std::uint32_t number = machines_.number(shorter);
+  if (shorter != text) whole_machines_.emplace(text, number);
+  return number;
 }
 
 void Ledger::describe(const TraceInfo& trace) { descriptions_.push_back(trace); }

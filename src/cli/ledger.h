@@ -73,7 +73,10 @@ class Ledger {
     std::uint32_t last_ = 0;
   };
 
+  std::uint32_t machine_number(std::string_view text);
+
   Names sources_, machines_, sweeps_, hashes_, extras_;
+  std::map<std::string, std::uint32_t, std::less<>> whole_machines_;  // texts as they came, where the short one differs
   Names traces_;                                          // uids; a trace without one has a stand-in until it ends
   std::vector<TraceInfo> descriptions_;                   // all that was said, in any order: the store unites it
   std::vector<std::string> listed_traces_;                // uids of sightings since the last end of a trace

@@ -6,6 +6,7 @@
 #include "cli/known_ops.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "model/test_id.h"
 
 namespace opwright::cli {
 namespace {
@@ -24,7 +25,7 @@ Result<std::vector<store::OperationRow>> selected_operations(store::Reader& read
     row.calls += selected.calls;
     row.uncounted += selected.uncounted;
     row.raised += selected.raised;
-    for (std::string& source : selected.sources()) sources[row.name].insert(std::move(source));
+    for (const std::string& source : selected.sources()) sources[row.name].insert(test_function(source));
     return {};
   }));
   std::vector<store::OperationRow> all;

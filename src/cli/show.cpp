@@ -5,12 +5,14 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/near_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
 #include "cli/value_json.h"
+#include "model/test_id.h"
 #include "normalize/normalize.h"
 #include "normalize/op_filter.h"
 
@@ -117,20 +119,28 @@ void print_wrapped(std::string_view line, std::size_t room, CommandEnv& env) {
   env.out << "    " << line << '\n';
 }
 
-// Where it was seen; one trace in two formats is one line.
+// Where it was seen; one trace in two formats is one line, and so are the parametrisations of a test.
 void print_sources(const Selected& selected, CommandEnv& env) {
-  std::vector<std::string> lines;
-  std::map<std::string, std::int64_t> raised;  // of a line
+  using Place = std::tuple<std::string, std::string, std::string>;  // test function, machine, trace
+  std::vector<Place> order;
+  std::map<Place, std::map<std::string, std::int64_t>> places;  // exact source -> how many raised
   for (const store::OccurrenceRow& row : selected.occurrences) {
-    std::string line = fmt::format("      {} on {}, trace {}", row.source.empty() ? "unknown source" : row.source,
-                                   row.machine_label, row.trace_uid);
-    const auto [known, added] = raised.try_emplace(line, row.raised);
-    known->second = std::max(known->second, row.raised);
-    if (added) lines.push_back(std::move(line));
+    const Place place{test_function(row.source), row.machine_label, row.trace_uid};
+    const auto [tests, added] = places.try_emplace(place);
+    if (added) order.push_back(place);
+    std::int64_t& raised = tests->second[row.source];
+    raised = std::max(raised, row.raised);
   }
-  for (const std::string& line : lines) {
-    const std::int64_t count = raised[line];
-    env.out << line << (count > 0 ? fmt::format(", {} raised", grouped(count)) : "") << '\n';
+  for (const Place& place : order) {
+    const auto& [function, machine, trace] = place;
+    const auto& tests = places[place];
+    std::int64_t raised = 0;
+    for (const auto& [test, count] : tests) raised += count;
+    const std::string source = tests.size() > 1               ? fmt::format("{} ({} tests)", function, tests.size())
+                               : tests.begin()->first.empty() ? "unknown source"
+                                                              : tests.begin()->first;
+    env.out << fmt::format("      {} on {}, trace {}{}\n", source, machine, trace,
+                           raised > 0 ? fmt::format(", {} raised", grouped(raised)) : "");
   }
 }
 

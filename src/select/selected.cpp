@@ -6,8 +6,11 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
+#include "model/machine_info.h"
 #include "normalize/normalize.h"
+#include "normalize/provenance_names.h"
 #include "select/evaluate.h"
 #include "select/terms.h"
 
@@ -24,6 +27,23 @@ std::vector<std::string> known_names(const std::vector<store::OccurrenceRow>& ro
   }
   return {names.begin(), names.end()};
 }
+
+// What follows from texts of the store, by the rules of this build: a store of an older one has its own rules in it.
+class ProvenanceNames {
+ public:
+  void complete(store::OccurrenceRow& row) {
+    const auto [model, new_source] = models_.try_emplace(row.source);
+    if (new_source) model->second = normalize::name_source(row.source).model;
+    row.model = model->second;
+    const auto [machine, new_machine] = machines_.try_emplace(row.machine);
+    if (new_machine) machine->second = whole_machine(row.machine);
+    row.machine = machine->second;
+  }
+
+ private:
+  std::unordered_map<std::string, std::string> models_;    // by source
+  std::unordered_map<std::string, std::string> machines_;  // in whole, by the text of the store
+};
 
 // What the indexes of the store leave to look at, by id.
 Result<std::vector<ConfigId>> candidates_of(store::Reader& reader, const Selector& selector) {
@@ -75,6 +95,7 @@ Status for_each_selected(store::Reader& reader, const Selector& selector,
   normalize::Normalizer normalizer;
   format::LiftNotes notes;
   const bool provenance = needs_provenance(selector);
+  ProvenanceNames names;
   std::vector<std::string_view> models, machines;
   struct Most {
     std::int64_t count = kUncounted, raised = 0;
@@ -91,6 +112,7 @@ Status for_each_selected(store::Reader& reader, const Selector& selector,
     OPWRIGHT_TRY_ASSIGN(selected.config, normalizer.normalize(form.kind, form.op, form.text, notes));
     if (!provenance && !matches(selector, {selected.config})) continue;
     OPWRIGHT_TRY_ASSIGN(selected.occurrences, reader.occurrences(selected.forms));
+    for (store::OccurrenceRow& row : selected.occurrences) names.complete(row);
     models.clear();
     machines.clear();
     uncounted.clear();

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <set>
 #include <tuple>
 
+#include "model/test_id.h"
 #include "store/posting_list.h"
 #include "store/schema.h"
 
@@ -14,6 +17,31 @@ namespace opwright::store {
 namespace {
 
 constexpr std::size_t kOpenPacks = 16;
+
+using Names = std::unordered_map<std::int64_t, OccurrenceRow>;
+
+// Parametrisations of a test are one source.
+std::int64_t count_functions(const Names& sources) {
+  std::set<std::string> functions;
+  for (const auto& [id, row] : sources) {
+    if (id != 0) functions.insert(test_function(row.source));
+  }
+  return static_cast<std::int64_t>(functions.size());
+}
+
+// The same among these sources: "3,7,8".
+std::int64_t count_functions(const Names& sources, std::string_view ids) {
+  Names among;
+  while (!ids.empty()) {
+    std::int64_t id = 0;
+    const auto [end, error] = std::from_chars(ids.data(), ids.data() + ids.size(), id);
+    if (error != std::errc()) break;
+    ids.remove_prefix(static_cast<std::size_t>(end - ids.data()));
+    if (ids.starts_with(',')) ids.remove_prefix(1);
+    if (const auto known = sources.find(id); known != sources.end()) among.insert(*known);
+  }
+  return count_functions(among);
+}
 
 }  // namespace
 
@@ -63,6 +91,7 @@ Result<Totals> Reader::totals() {
               statement.integer(5),
               0,
               0};
+    totals.sources = count_functions(sources_);
   }
   OPWRIGHT_TRY_ASSIGN(totals.schema, database_.query_integer("PRAGMA user_version"));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t pages, database_.query_integer("PRAGMA page_count"));
@@ -104,7 +133,7 @@ Result<std::vector<OperationRow>> Reader::operations() {
       Statement statement,
       database_.prepare("SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0),"
                         " count(DISTINCT iif(x.count IS NULL, x.form_id || ':' || x.trace_id, NULL)),"
-                        " count(DISTINCT nullif(x.source_id, 0)), coalesce(sum(x.raised), 0)"
+                        " group_concat(DISTINCT nullif(x.source_id, 0)), coalesce(sum(x.raised), 0)"
                         " FROM operation o JOIN configuration c ON c.operation_id = o.id"
                         " LEFT JOIN form f ON f.configuration_id = c.id LEFT JOIN counted x ON x.form_id = f.id"
                         " GROUP BY o.id ORDER BY 2 DESC, 1"));
@@ -113,7 +142,7 @@ Result<std::vector<OperationRow>> Reader::operations() {
     OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
     if (!row) return rows;
     rows.push_back({std::string(statement.text(0)), statement.integer(1), statement.integer(2) + statement.integer(3),
-                    statement.integer(3), statement.integer(4), statement.integer(5)});
+                    statement.integer(3), count_functions(sources_, statement.text(4)), statement.integer(5)});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/json_object.h"
 #include "normalize/foreign_hash.h"
 #include "normalize/normalize.h"
+#include "select/file_source.h"
 #include "vectors/validity.h"
 
 namespace opwright::vectors {
@@ -101,7 +102,10 @@ class Maker {
     vector.models = fmt::format("{}", fmt::join(names(rows, &store::OccurrenceRow::model), ","));
     vector.machine = fmt::format("{}", fmt::join(names(rows, &store::OccurrenceRow::machine_label), ", "));
     if (vector.machine == "unknown") vector.machine.clear();
-    const std::set<std::string> sources = names(rows, &store::OccurrenceRow::source);
+    std::set<std::string> sources;
+    for (const store::OccurrenceRow* row : rows) sources.insert(select::source_for_files(*row));
+    sources.erase("");
+    if (sources.size() > 1) sources.erase("unknown");
     vector.sources = fmt::format("{}", fmt::join(sources, ","));
     if (!sources.empty()) vector.traced_source = json_array({sources.begin(), sources.end()}, false);
     const std::set<std::string> machines = names(rows, &store::OccurrenceRow::machine);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json_write.h"
+#include "model/test_id.h"
 
 namespace opwright::format {
 namespace {
@@ -127,6 +130,7 @@ Status Provenance::read_executions(std::vector<Sighting>& sightings) {
     if (!execution.is(Kind::kObject)) return fail(ErrorCode::kBadInput, "an execution is not an object");
     Sighting sighting;
     std::string extra;
+    const Node* test_ids = nullptr;
     for (std::uint32_t i = 0; i < execution.count; ++i) {
       const auto& [key, value] = execution.fields[i];
       if (key == "source" && value.is(Kind::kString))
@@ -139,13 +143,41 @@ Status Provenance::read_executions(std::vector<Sighting>& sightings) {
         sighting.trace_uid = value.text;
       else if (key == "trace_run_ids" && value.is(Kind::kArray))
         sighting.trace_uid = keep(run_uid(value));
+      else if (key == "test_ids" && value.is(Kind::kObject))
+        test_ids = &value;
       else
         append_extra(extra, key, value);
+    }
+    if (test_ids != nullptr) {
+      read_test_ids(*test_ids, extra, sighting, sightings);
+      continue;
     }
     if (!extra.empty()) sighting.extra = keep(extra + "}");
     sightings.push_back(sighting);
   }
   return {};
+}
+
+// Our own exports name a test function as source, and beside it the ids of its tests with their counts: each is a
+// sighting, as in the trace they come from. What the counts leave of the execution's own is the function's.
+void Provenance::read_test_ids(const Node& ids, std::string extra, const Sighting& execution,
+                               std::vector<Sighting>& sightings) {
+  const std::string_view plain = extra.empty() ? std::string_view() : keep(extra + "}");
+  const std::string_view marked = keep(fmt::format("{}\"{}\": true}}", extra.empty() ? "{" : extra + ", ", kOfTestIds));
+  std::int64_t rest = execution.count;
+  for (std::uint32_t i = 0; i < ids.count; ++i) {
+    Sighting sighting = execution;
+    sighting.source = keep(std::string(ids.fields[i].key));
+    sighting.count = std::max(ids.fields[i].value.as_int64().value_or(kUncounted), kUncounted);
+    sighting.extra = marked;
+    if (sighting.count > 0) rest -= std::min(rest, sighting.count);
+    sightings.push_back(sighting);
+  }
+  if (rest <= 0 && ids.count > 0) return;
+  Sighting sighting = execution;
+  sighting.count = rest;
+  sighting.extra = plain;
+  sightings.push_back(sighting);
 }
 
 // What is no text where a text is expected stays as its JSON.

@@ -25,6 +25,8 @@ class Provenance {
  private:
   Status recall_executions(std::vector<Sighting>& sightings);
   Status read_executions(std::vector<Sighting>& sightings);
+  void read_test_ids(const json::Node& ids, std::string extra, const Sighting& execution,
+                     std::vector<Sighting>& sightings);
   Status read_contexts(std::vector<Sighting>& sightings);
   Status read_lists(std::vector<Sighting>& sightings);
   std::string_view keep(std::string text);

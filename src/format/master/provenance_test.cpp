@@ -43,6 +43,21 @@ TEST(Provenance, Executions) {
   EXPECT_EQ(sightings({{"executions", "[]"}}), "");
 }
 
+TEST(Provenance, TestsOfAFunctionAreSightingsOfTheirOwn) {
+  EXPECT_EQ(sightings({{"executions", R"([{"source": "t.py::a", "count": 5, "pytest_args": null,
+                                           "test_ids": {"t.py::a[1]": 3, "t.py::a[2]": 2}}])"}}),
+            "t.py::a[1] x3 + {\"pytest_args\": null, \"@of_test_ids\": true}\n"
+            "t.py::a[2] x2 + {\"pytest_args\": null, \"@of_test_ids\": true}\n");
+  // What the ids do not count is the function's own, and nothing counts twice whatever the numbers are.
+  EXPECT_EQ(sightings({{"executions", R"([{"source": "t.py::a", "count": 5, "test_ids": {"t.py::a[1]": 3}}])"}}),
+            "t.py::a[1] x3 + {\"@of_test_ids\": true}\nt.py::a x2\n");
+  EXPECT_EQ(sightings({{"executions", R"([{"source": "t.py::a", "count": 1, "test_ids": {"t.py::a[1]": 3}}])"}}),
+            "t.py::a[1] x3 + {\"@of_test_ids\": true}\n");
+  EXPECT_EQ(sightings({{"executions", R"([{"source": "t.py::a", "test_ids": {"t.py::a[1]": null}}])"}}),
+            "t.py::a[1] + {\"@of_test_ids\": true}\n");
+  EXPECT_EQ(sightings({{"executions", R"([{"source": "t.py::a", "count": 2, "test_ids": {}}])"}}), "t.py::a x2\n");
+}
+
 TEST(Provenance, WhatHasAnotherShapeIsKeptAside) {
   EXPECT_EQ(sightings({{"executions", R"([{"source": ["a"], "count": 1.5, "machine_info": [1]}])"}}),
             " + {\"source\": [\"a\"], \"count\": 1.5, \"machine_info\": [1]}\n");

@@ -53,11 +53,7 @@ std::string utc(std::int64_t unix_ns) {
 
 std::string RunFacts::source_of(std::string_view test) const {
   std::string named = !source.empty() ? source : test.empty() ? program : std::string(test);
-  if (named.find("models/tt_transformers/demo/simple_text_demo.py") == std::string::npos) return named;
-  for (const auto& [key, value] : models) {
-    if (named.find(fmt::format("[{}:", key)) == std::string::npos) named += fmt::format(" [{}:{}]", key, value);
-  }
-  return named;
+  return takes_model_from_environment(named, tags_all_transformers) ? with_model_tags(std::move(named), models) : named;
 }
 
 RunFacts facts_of_run(NativeTrace& trace) {
@@ -71,7 +67,11 @@ RunFacts facts_of_run(NativeTrace& trace) {
   if (const NativeValue* machine = trace.fact("machine"); machine != nullptr && machine->is(Tag::kDict))
     facts.machine = to_json(*machine);
   facts.source = trace.fact_text("source");
-  facts.program = trace.fact_text("script");
+  facts.program = trace.fact_text("test_source");
+  // Recorders that write this fact came with the rule; so did the folders we make of their traces.
+  facts.tags_all_transformers =
+      !facts.program.empty() && (trace.header().pid != 0 || trace.fact_text("sources") == "test_nodeid");
+  if (facts.program.empty()) facts.program = trace.fact_text("script");
   if (facts.program.empty()) facts.program = joined(trace.fact("command"));
   for (const Fact& fact : trace.facts()) {
     const NativeValue* value = trace.values().decode(fact.encoded);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/native/native_trace.h"
+#include "model/test_id.h"
 
 namespace opwright::format {
 
@@ -14,8 +15,9 @@ struct RunFacts {
   std::string uid;      // of this trace, not of the run; "" when it has none
   std::string machine;  // machine_info as a JSON object; "" unknown
   std::string source;   // names the whole trace, whatever its tests are called; "" not set
-  std::string program;  // the script or command line; the source of calls outside of tests
-  std::vector<std::pair<std::string, std::string>> models;  // HF_MODEL and the like, for the demo whose path names none
+  std::string program;  // the tests that were asked for, else script or command line; of calls outside of tests
+  ModelTags models;     // HF_MODEL and the like, for sources whose path names no model
+  bool tags_all_transformers = false;  // not in traces of older recorders, whose sources stay what they were
   std::vector<std::pair<std::string, std::string>> texts;
 
   // Where calls of `test` ("" none) come from.

@@ -17,9 +17,11 @@
 #include "format/native/call_stream.h"
 #include "format/native/dropped.h"
 #include "format/native/run_facts.h"
+#include "format/native/value_json.h"
 #include "format/per_op/file_time.h"
 #include "format/per_op/json_lines.h"
 #include "format/per_op/writer.h"
+#include "model/machine_info.h"
 
 namespace opwright::format {
 namespace {
@@ -207,7 +209,7 @@ class FolderWriter {
     if (!facts.uid.empty()) lines.text("trace_uid", facts.uid);
     lines.key("machine_info");
     json::Document document;
-    const auto machine = document.parse(facts.machine.empty() ? "null" : facts.machine);
+    const auto machine = document.parse(facts.machine.empty() ? "null" : whole_machine(facts.machine));
     if (machine)
       json::append_python(text, **machine, {.indent = 2}, 1);
     else
@@ -218,6 +220,17 @@ class FolderWriter {
       lines.key("pytest_args") += "null";
     else
       lines.text("pytest_args", pytest_args);
+    if (const NativeValue* versions = trace_.fact("software_versions"); versions != nullptr) {
+      lines.key("software_versions");
+      const auto parsed = document.parse(to_json(*versions));
+      if (parsed)
+        json::append_python(text, **parsed, {.indent = 2}, 1);
+      else
+        text += "null";
+    }
+    for (const auto& [name, value] : facts.models) {
+      if (facts.tags_all_transformers) lines.text(name, value);
+    }
     lines.end();
     return write_file(top, std::string(kMetadata), text);
   }

@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "format/per_op/convert.h"
 #include "format/per_op/listing.h"
+#include "model/test_id.h"
 
 namespace opwright::format {
 namespace {
@@ -110,14 +111,17 @@ class FolderReader {
     name_models(node);
   }
 
-  // The demo whose path says nothing of the model: its environment does.
+  // A path that says nothing of the model: the environment does.
   void name_models(const Node& node) {
-    if (source_.find("models/tt_transformers/demo/simple_text_demo.py") == std::string::npos) return;
     for (const char* key : {"HF_MODEL", "LLAMA_DIR"}) {
-      const auto value = node.string_field(key);
-      if (value && source_.find(fmt::format("[{}:", key)) == std::string::npos)
-        source_ += fmt::format(" [{}:{}]", key, *value);
+      if (const auto value = node.string_field(key)) models_.emplace_back(key, *value);
     }
+    source_ = tagged(source_);
+  }
+
+  std::string tagged(std::string source) const {
+    return takes_model_from_environment(source, sources_are_tests_) ? with_model_tags(std::move(source), models_)
+                                                                    : source;
   }
 
   Status read_level(const std::string& folder) {
@@ -148,7 +152,7 @@ class FolderReader {
       const auto root = document.parse(text);
       const auto status = root ? (*root)->string_field("status") : std::nullopt;
       const auto test = root ? (*root)->string_field("test_nodeid") : std::nullopt;
-      if (sources_are_tests_ && test) source_ = *test;
+      if (sources_are_tests_ && test) source_ = tagged(std::string(*test));
       if (options_.include_failed) {
         // whatever became of it
       } else if (!status) {
@@ -174,6 +178,7 @@ class FolderReader {
   const ReadOptions& options_;
   TraceSink& sink_;
   std::string source_, uid_;
+  ModelTags models_;
   bool sources_are_tests_ = false;  // a folder that we wrote from a native trace
   const Node* machine_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
