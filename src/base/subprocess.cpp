@@ -104,7 +104,15 @@ std::vector<std::string> process_environment() {
 }
 
 Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& argv,
-                    const std::vector<std::string>& environment, SpawnDescriptors descriptors) {
+                    const std::vector<std::string>& environment, const SpawnDescriptors& descriptors) {
+  // Out of the way of the numbers that they get: a number must not be taken before it was given on.
+  constexpr int kFirstFree = 64;
+  std::vector<Descriptor> moved;
+  for (const int descriptor : descriptors.more) {
+    moved.emplace_back(fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstFree));
+    if (moved.back().get() < 0)
+      return fail(ErrorCode::kIo, fmt::format("{}: cannot start it: {}", path, system_message(errno)));
+  }
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -113,6 +121,8 @@ Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& arg
   for (int target = 0; target < 3; ++target) {
     if (given[target] >= 0) posix_spawn_file_actions_adddup2(&actions, given[target], target);
   }
+  for (std::size_t i = 0; i < moved.size(); ++i)
+    posix_spawn_file_actions_adddup2(&actions, moved[i].get(), 3 + static_cast<int>(i));
   // Ignored signals stay ignored: `nohup` must reach the program.
   sigset_t none;
   sigemptyset(&none);

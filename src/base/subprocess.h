@@ -23,12 +23,14 @@ std::optional<std::string> find_program(std::string_view name, std::string_view 
 std::vector<std::string> process_environment();
 
 // Starts the program `path` with exactly these arguments (argv[0] is what it is called) and this environment, no signal
-// blocked. Standard input, output and error are inherited where no descriptor is given. The caller waits for it.
+// blocked. Standard input, output and error are inherited where no descriptor is given; `more` become 3, 4, …
+// The caller waits for it.
 struct SpawnDescriptors {
   int in = -1, out = -1, err = -1;
+  std::vector<int> more = {};
 };
 Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& argv,
-                    const std::vector<std::string>& environment, SpawnDescriptors descriptors = {});
+                    const std::vector<std::string>& environment, const SpawnDescriptors& descriptors = {});
 
 struct Captured {
   int status = 0;  // exit status; 128 + signal when a signal ended it

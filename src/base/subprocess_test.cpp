@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -89,6 +90,25 @@ TEST(Subprocess, ProgramsAreFoundAsAShellFindsThem) {
   EXPECT_EQ(find_program(folder.file("a/tool"), path), std::nullopt);
   EXPECT_EQ(find_program("other", path), std::nullopt);
   EXPECT_EQ(find_program("", path), std::nullopt);
+}
+
+TEST(Subprocess, MoreDescriptorsHaveTheNumbersBehindStandardError) {
+  int first[2], second[2];
+  ASSERT_EQ(pipe(first), 0);
+  ASSERT_EQ(pipe(second), 0);
+  // In an order in which each would take the other's place.
+  const std::string script = "read line <&3; echo \"got $line\" >&4";
+  const auto child = spawn("/bin/sh", {"sh", "-c", script}, process_environment(), {.more = {first[0], second[1]}});
+  ASSERT_TRUE(child) << child.error().message;
+  close(second[1]);
+  ASSERT_EQ(write(first[1], "this\n", 5), 5);
+  char answer[64] = "";
+  EXPECT_EQ(read(second[0], answer, sizeof answer - 1), 9);
+  EXPECT_STREQ(answer, "got this\n");
+  int status = -1;
+  waitpid(*child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const int descriptor : {first[0], first[1], second[0]}) close(descriptor);
 }
 
 }  // namespace
