@@ -310,6 +310,8 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   Result<ImportReport> report = read_and_write();
   sink.close_lookup();
   if (writer) writer->discard();
+  if (!report && report.error().code == ErrorCode::kIo && writer)
+    return fail(ErrorCode::kIo, report.error().message + "; nothing was imported");
   return report;
 }
 

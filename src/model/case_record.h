@@ -79,7 +79,7 @@ struct RunRecord {
   std::string against;  // the second device of a differential run; "" none
   std::string plan;     // JSON: all that decides which cases the run has; --resume compares it
   std::string facts;    // JSON: versions of the device's software, cpu, limits, options
-  std::string status;   // running, complete, interrupted
+  std::string status;   // running, complete, interrupted; unknown: nobody here can see whether it runs
   std::uint64_t seed = 1;
   std::int64_t planned = 0;  // cases
 };

@@ -81,7 +81,8 @@ std::string totals_text(const Analysis& a) {
     text += fmt::format("{}{} of {} planned: the run {}{}\n", label("unreached"), grouped(a.unreached),
                         grouped(a.run.planned),
                         over                        ? "ended without them"
-                        : a.run.status == "running" ? "is not over, or was killed"
+                        : a.run.status == "running" ? "is not over"
+                        : a.run.status == "unknown" ? "is not over, or was killed: its process is not of this machine"
                                                     : "was interrupted",
                         over ? "" : fmt::format("; opwright run --resume --run {}", a.run.uid));
   }

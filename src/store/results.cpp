@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/near_names.h"
+#include "store/run_life.h"
 #include "store/schema.h"
 
 namespace opwright::store {
@@ -222,6 +223,7 @@ Status ResultsWriter::prepare() {
   OPWRIGHT_TRY_ASSIGN(add_, database_.prepare(fmt::format("INSERT OR REPLACE INTO result(run_id, {}) VALUES ({})",
                                                           listed(kResultColumns), marks(kResultColumns.size() + 1))));
   OPWRIGHT_TRY_ASSIGN(end_, database_.prepare("UPDATE run SET status = ?2, ended = ?3 WHERE id = ?1"));
+  OPWRIGHT_TRY_ASSIGN(facts_, database_.prepare("UPDATE run SET facts = ?2 WHERE id = ?1"));
   return {};
 }
 
@@ -269,7 +271,11 @@ Status ResultsWriter::add(std::string_view uid, const CaseRecord& record) {
   return add_.run();  // outside a transaction each statement is one
 }
 
-Status ResultsWriter::resume(std::string_view uid) { return end(uid, "running", ""); }
+Status ResultsWriter::resume(std::string_view uid, std::string_view facts) {
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t id, id_of(uid));
+  if (!facts.empty()) OPWRIGHT_TRY(facts_.bind(1, id).bind(2, facts).run());
+  return end(uid, "running", "");
+}
 
 Status ResultsWriter::end(std::string_view uid, std::string_view status, std::string_view ended) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t id, id_of(uid));
@@ -300,6 +306,7 @@ Result<std::vector<RunRecord>> ResultsReader::runs() {
     OPWRIGHT_TRY_ASSIGN(const bool row, find.step());
     if (!row) return all;
     all.push_back(read_run(find));
+    all.back().status = status_now(all.back());
   }
 }
 

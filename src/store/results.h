@@ -22,8 +22,9 @@ class ResultsWriter {
 
   // A new run. Its uid must be new.
   Status begin(const RunRecord& run);
-  // Continues a run that was interrupted: sets its status back to running.
-  Status resume(std::string_view uid);
+  // Continues a run that was interrupted: sets its status back to running, and its facts to those of now ("": leaves
+  // them).
+  Status resume(std::string_view uid, std::string_view facts = "");
   Status add(std::string_view uid, const CaseRecord& record);  // of two results of one index the later stays
   Status end(std::string_view uid, std::string_view status, std::string_view ended);
 
@@ -37,7 +38,7 @@ class ResultsWriter {
   Database database_;
   int wait_ms_ = 0;
   std::uint64_t file_ = 0;  // inode: which file of that name this is
-  Statement find_, begin_, add_, end_;
+  Statement find_, begin_, add_, end_, facts_;
   std::string uid_;  // of the run that was asked for last, and its id
   std::int64_t id_ = 0;
 };
@@ -46,7 +47,8 @@ class ResultsReader {
  public:
   static Result<ResultsReader> open(const std::string& path, int wait_ms);
 
-  Result<std::vector<RunRecord>> runs();  // the newest last
+  // The newest last. One that says it is running and whose process is gone is `interrupted` (run_life.h).
+  Result<std::vector<RunRecord>> runs();
   // By uid, by the beginning of one, or "last", "last~1", … An error names near ones.
   Result<RunRecord> find_run(std::string_view name);
   Result<std::vector<std::int64_t>> done(std::string_view uid);            // indexes that have a result, ascending

@@ -20,8 +20,7 @@ Error error_of(sqlite3* handle, std::string_view path, int code) {
                                               path)};
     case SQLITE_FULL:
       return {ErrorCode::kIo,
-              fmt::format("{}: the disk is full ({}); nothing was changed, free some space and run the command again",
-                          path, message)};
+              fmt::format("{}: the disk is full ({}); free some space and run the command again", path, message)};
     case SQLITE_READONLY:
       return {ErrorCode::kIo,
               fmt::format("{}: the store is read-only ({}); give write permission or name another with --store", path,
@@ -37,10 +36,8 @@ Error error_of(sqlite3* handle, std::string_view path, int code) {
       return {ErrorCode::kIo,
               fmt::format("{}: cannot open the store ({}); does the folder exist and is it writable?", path, message)};
     case SQLITE_IOERR:
-      return {ErrorCode::kIo,
-              fmt::format(
-                  "{}: reading or writing the store failed ({}; disk full or file size limit?); nothing was changed",
-                  path, message)};
+      return {ErrorCode::kIo, fmt::format("{}: reading or writing the store failed ({}; disk full or file size limit?)",
+                                          path, message)};
     default:
       return {ErrorCode::kIo, fmt::format("{}: store error {}: {}", path, code, message)};
   }
