@@ -64,7 +64,7 @@ struct Command {
 };
 
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport,
-    kWorker, kDevice, kMock, kDump, kTrim, kConvert, kDoctor;
+    kWorker, kKeeper, kDevice, kMock, kDump, kTrim, kConvert, kDoctor;
 
 // Runs a whole command line; argv without the program's name. Never throws.
 int run_command_line(const std::vector<std::string>& args, CommandEnv& env);

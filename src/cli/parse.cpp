@@ -18,7 +18,7 @@ namespace {
 constexpr std::array kCommands{&kTrace,   &kImport, &kOps,    &kStats, &kShow, &kExport, &kVerify, &kVectors, &kRun,
                                &kResults, &kReport, &kDevice, &kDiff,  &kMock, &kDump,   &kTrim,   &kConvert, &kDoctor};
 // Started by other commands, not by people: in no list.
-constexpr std::array kHidden{&kWorker};
+constexpr std::array kHidden{&kWorker, &kKeeper};
 
 int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
 

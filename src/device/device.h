@@ -52,13 +52,15 @@ struct DeviceResult {
   std::vector<OutputSpec> reported;                  // what the device says that it returned, where it says so
   std::optional<double> cold_seconds, warm_seconds;  // of the first call, and of the last where it ran again
   std::optional<double> kernel_seconds;              // on the chip
-  std::string trace;                                 // native trace of what was executed; the caller removes the file
+  std::string trace;                                 // what was executed: the bytes of a native trace
 };
 
 // The device failed instead of answering.
 struct DeviceFailure {
   Outcome outcome = Outcome::kDeviceError;  // kDeviceError, kCrashed, kHarnessError
   std::string message;
+  // The device itself is to blame, whatever it was asked: it does not start, or breaks the protocol.
+  bool own_fault = false;
 };
 
 // A call as a device gets it: bound, checked, with the outputs that the operator's rules promise.

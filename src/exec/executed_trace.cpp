@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <memory>
 #include <optional>
 #include <set>
 
+#include "base/input.h"
 #include "format/read_trace.h"
 #include "normalize/normalize.h"
 
@@ -30,10 +35,10 @@ class LastCall : public format::TraceSink {
   void add_bytes(std::size_t) override {}
   void add_file() override {}
 
-  Result<OpConfig> take(const std::string& path) {
+  Result<OpConfig> take() {
     if (found_) return *std::move(found_);
     return fail(ErrorCode::kBadInput,
-                fmt::format("{}: no call of {}; it has {}{}", path, op_,
+                fmt::format("the device's trace: no call of {}; it has {}{}", op_,
                             others_.empty() ? "none at all" : fmt::format("{}", fmt::join(others_, ", ")),
                             lost_.empty() ? "" : "; " + lost_));
   }
@@ -48,10 +53,23 @@ class LastCall : public format::TraceSink {
 
 }  // namespace
 
-Result<OpConfig> read_executed(const std::string& path, const std::string& op) {
+Result<OpConfig> read_executed(std::string_view trace, const std::string& op) {
+  // Readers take files: one without a name, which nobody else can change or cut.
+  const int file = memfd_create("opwright-executed", MFD_CLOEXEC);
+  const auto failed = [&](std::string_view what) {
+    return fail(ErrorCode::kIo, fmt::format("the device's trace: {}: {}", what, system_message(errno)));
+  };
+  if (file < 0) return failed("no memory for it");
+  const std::unique_ptr<const int, void (*)(const int*)> closed(&file, [](const int* open) { close(*open); });
+  for (std::size_t done = 0; done < trace.size();) {
+    const ssize_t count = write(file, trace.data() + done, trace.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return failed("no memory for it");
+    done += static_cast<std::size_t>(count);
+  }
   LastCall sink(op);
-  OPWRIGHT_TRY(format::read_trace(path, {.include_failed = true}, sink));
-  return sink.take(path);
+  OPWRIGHT_TRY(format::read_trace(fmt::format("/proc/self/fd/{}", file), {.include_failed = true}, sink));
+  return sink.take();
 }
 
 }  // namespace opwright

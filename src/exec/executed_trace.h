@@ -2,13 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "model/op_config.h"
 
 namespace opwright {
 
-// The call of operation `op` in the file (its last one). Fails when the file holds none, naming what it holds instead.
-Result<OpConfig> read_executed(const std::string& path, const std::string& op);
+// The call of operation `op` in the bytes of a trace file (its last one). Fails when there is none, naming what there
+// is instead.
+Result<OpConfig> read_executed(std::string_view trace, const std::string& op);
 
 }  // namespace opwright

@@ -58,6 +58,7 @@ void fill_record(const CaseResult& result, const Capabilities& device, CaseRecor
   record.outcome = result.outcome;
   record.reason = result.reason;
   record.argument = result.argument;
+  record.blame = result.blame;
   std::vector<std::string> notes = result.notes;
   if (!result.assumed.empty())
     notes.push_back(

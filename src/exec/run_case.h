@@ -38,6 +38,7 @@ struct CaseResult {
   Outcome outcome = Outcome::kNotRun;
   std::string reason;                // why it is not passed; "" else
   std::string argument;              // the parameter at fault, where one is
+  Blame blame = Blame::kNobody;      // where it is known without repeating the case: a device that breaks the protocol
   std::vector<std::string> assumed;  // parameters that the trace lost and that were taken as not passed
   std::vector<OutputSpec> outputs;
   std::vector<Verdict> verdicts;  // one an output

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include "exec/executed_trace.h"
@@ -93,10 +92,9 @@ Checked<Prepared> prepare(BoundCall sent, const Checked<PlannedCall>& plan, bool
   return out;
 }
 
-void read_trace_file(const DeviceResult& ran, const std::string& op, CaseResult& result) {
+void read_trace_of(const DeviceResult& ran, const std::string& op, CaseResult& result) {
   if (ran.trace.empty()) return;
   auto executed = read_executed(ran.trace, op);
-  std::remove(ran.trace.c_str());
   if (executed)
     result.executed = *std::move(executed);
   else
@@ -164,7 +162,10 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   result.seconds = since(start);
   if (!ran) {
     refused(result, ran.error());
-    if (const DeviceFailure* failure = device.failure()) result.outcome = failure->outcome;
+    if (const DeviceFailure* failure = device.failure()) {
+      result.outcome = failure->outcome;
+      if (failure->own_fault) result.blame = Blame::kDevice;
+    }
     note_prediction(plan, false, result);
     return result;
   }
@@ -172,7 +173,7 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   if (ran->cold_seconds) result.seconds = ran->warm_seconds.value_or(*ran->cold_seconds);
   if (ran->warm_seconds) result.cold_seconds = ran->cold_seconds;
   result.kernel_seconds = ran->kernel_seconds;
-  read_trace_file(*ran, prepared->sent.op, result);
+  read_trace_of(*ran, prepared->sent.op, result);
   note_prediction(plan, true, result);
   if (plan && !ran->reported.empty())
     for (std::string& difference : output_differences(plan->outputs, ran->reported, "inferred", "device"))

@@ -60,8 +60,10 @@ enum class Blame : std::uint8_t {
   kStateLeak,  // fails after its predecessor, passes alone
   kFlaky,      // now so, now so, alone in a clean process
   kMachine,    // the canary fails too
+  kDevice,     // the device's program does not start, breaks the protocol or touches what is not its own
 };
-std::string_view name_of(Blame blame);  // "op", "reference", "harness", "state leak", "flaky", "machine"; "" for nobody
+// "op", "reference", "harness", "state leak", "flaky", "machine", "device"; "" for nobody
+std::string_view name_of(Blame blame);
 std::optional<Blame> parse_blame(std::string_view name);
 
 // The existing sweep framework's name: "PASS", "FAIL_ASSERT_EXCEPTION", "FAIL_CRASH_HANG", "NOT_RUN", …

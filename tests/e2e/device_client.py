@@ -6,6 +6,7 @@ import json
 import math
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ class Client:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True, env=env, cwd=cwd,
         )  # fmt: skip
         self.beats = 0
+        self._folder = tempfile.mkdtemp(dir=cwd)
         self._next = 0
         first = self.line()
         assert first is not None, f"no hello: {self.errors()}"
@@ -77,6 +79,8 @@ class Client:
 
     def ask(self, do: str = "run", **fields: Any) -> dict[str, Any] | None:
         self._next += 1
+        if fields.get("capture"):
+            fields.setdefault("folder", self._folder)
         self.send(json.dumps({"id": self._next, "do": do, **fields}))
         while (answer := self.line()) is not None and "beat" in answer:
             assert answer["beat"] == self._next

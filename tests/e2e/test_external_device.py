@@ -63,8 +63,8 @@ def test_an_output_of_another_shape_fails_and_says_so(opwright) -> None:
     [
         ("segfault", "crashed", "SIGSEGV"),
         ("exit", "crashed", "exit status 3"),
-        ("garbage", "harness_error", "TT_METAL: loading firmware"),
-        ("wrong_id", "harness_error", "instead of"),
+        ("garbage", "device_error", "TT_METAL: loading firmware"),
+        ("wrong_id", "device_error", "instead of"),
         ("beside", "device_error", "wrote beside its outputs"),
         ("unwritten", "device_error", "2048 of 2048 elements were not written"),
         ("error", "device_error", "RuntimeError: error as told"),

@@ -331,21 +331,14 @@ def test_golden_convolutions_get_weights_as_the_library_holds_them(n150, tmp_pat
     assert data.output()[:32] == [float(per_group)] + [0.0] * lost + [per_group / 512] * (31 - lost)
 
 
-def test_a_crash_leaves_nothing_behind_for_long(start) -> None:
-    device = start("n150")
+def test_files_go_into_the_folder_of_the_request_alone(n150, tmp_path) -> None:
     place = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path("/tmp")
-    before = set(place.glob("opwright-recapture-*"))
-    freed = {"tensor": {**A["tensor"], "deallocated": True}}
-    assert device.ask(call=call("ttnn.rms_norm", freed), capture=True) is None, "the library survives this now"
-    assert device.process.wait(60) != 0
-    left = before & set(place.glob("opwright-recapture-*"))
-    assert left, "this test sees no folder of the crashed process"
-    again = start("n150")
-    assert accepted(again, call("ttnn.relu", A))
-    assert not {folder for folder in left if not Path(f"/proc/{folder.name.split('-')[2]}").exists()} & set(
-        place.glob("opwright-recapture-*")
-    )
-    assert again.end() == 0
+    folder = tmp_path / "files"
+    folder.mkdir()
+    answer = accepted(n150, call("ttnn.relu", A), capture=True, folder=str(folder))
+    assert [str(path) for path in folder.iterdir()] == [answer["trace"]]
+    assert not [path for path in place.glob("opwright*") if f"-{n150.process.pid}-" in path.name]
+    assert "trace" not in accepted(n150, call("ttnn.relu", A), capture=True, folder="")
 
 
 def test_semaphores_that_traces_leave_out_are_made_again(start) -> None:

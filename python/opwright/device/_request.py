@@ -30,7 +30,9 @@ class Request:
         self.call: dict[str, Any] = fields.get("call", {})
         self.repeat = max(1, int(fields.get("repeat", 1)))
         self.wants_memory = bool(fields.get("memory"))
-        self.wants_capture = bool(fields.get("capture"))
+        #: Where files for the client go (`trace`): it takes none from elsewhere. "" when it wants none.
+        self.folder: str = fields.get("folder") or ""
+        self.wants_capture = bool(fields.get("capture")) and self.folder != ""
         self._mapped = mapped
 
     @property

@@ -110,7 +110,7 @@ class _Case:
         answer: dict[str, Any] = {"outcome": "ok"}
         seconds: list[float] = []
         try:
-            with self._recorder.recording() if self._recorder else nullcontext() as recording:
+            with self._recorder.recording(request.folder) if self._recorder else nullcontext() as recording:
                 self._call(seconds)
             answer["outputs"] = tensors.output_records(self._results)
             if request.has_data:

@@ -1,22 +1,15 @@
 """The call as it is made, recorded by the hook that traces models: one native trace file a case.
 
-Files lie in a folder of this process, which goes with it; that of a process that crashed goes when the next one starts.
+Files lie in the folder that the client made and named in the request; it reads and removes them.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import ModuleType
 
 import ttnn
-
-_PREFIX = "opwright-recapture-"
-
 
 class Recording:
     #: The trace file, when the `with` block has been left.
@@ -32,15 +25,12 @@ class Recorder:
         ttnn_hook.install(ttnn)  # costs a call next to nothing while no trace is open
         self._capture: ModuleType = _capture
         self._hook: ModuleType = ttnn_hook
-        place = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path(tempfile.gettempdir())
-        remove_folders_of_the_dead(place)
-        self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place)
 
     @contextmanager
-    def recording(self) -> Iterator[Recording]:
-        """Records the calls inside, also those that raise."""
+    def recording(self, folder: str) -> Iterator[Recording]:
+        """Records the calls inside, also those that raise, into a file of `folder`."""
         made = Recording()
-        path = self._capture.start(self._folder, {"stem": "call"})
+        path = self._capture.start(folder, {"stem": "call"})
         try:
             yield made
         finally:
@@ -49,14 +39,6 @@ class Recorder:
 
     def close(self) -> None:
         self._hook.remove()  # else the recorder holds objects of the library beyond the end of the interpreter
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def remove_folders_of_the_dead(place: Path) -> None:
-    for folder in place.glob(f"{_PREFIX}*"):
-        pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def recorder() -> Recorder | None:

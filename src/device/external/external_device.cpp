@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace opwright {
 namespace {
@@ -17,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 Result<std::unique_ptr<ExternalDevice>> ExternalDevice::open(DeviceProgram program, ProgramLimits limits) {
-  std::unique_ptr<ExternalDevice> device(new ExternalDevice(std::move(program), limits));
+  std::unique_ptr<ExternalDevice> device(new ExternalDevice(std::move(program), std::move(limits)));
   OPWRIGHT_TRY(device->start());
   return device;
 }
@@ -35,7 +34,16 @@ std::string ExternalDevice::with_tail(std::string message) const {
 }
 
 Status ExternalDevice::start() {
-  OPWRIGHT_TRY_ASSIGN(ProgramProcess process, ProgramProcess::start(program_));
+  limits_.on_start(true);
+  const Status greeted = greet();
+  limits_.on_start(false);
+  return greeted;
+}
+
+Status ExternalDevice::greet() {
+  folder_.reset();
+  if (auto made = DeviceFolder::make()) folder_.emplace(*std::move(made));
+  OPWRIGHT_TRY_ASSIGN(ProgramProcess process, ProgramProcess::start(program_, folder_ ? folder_->path() : ""));
   process_.emplace(std::move(process));
   const auto give_up = [&](std::string_view problem) {
     std::string message = with_tail(fmt::format("{} is no device: {}", program_.name, problem));
@@ -56,18 +64,24 @@ Status ExternalDevice::start() {
   if (!hello) return give_up(hello.error().message);
   hello->versions.emplace("device", hello->name);
   hello->name = program_.name;
+  hello->capture = hello->capture && folder_.has_value();
+  // Results of one run are of one device: what was judged before by other numbers would stand beside.
+  if (!can_.name.empty() && (hello->numerics != can_.numerics || hello->board.name != can_.board.name))
+    return give_up(
+        fmt::format("after a restart it says that it is another device: numerics {}, board {}; before {}, {}",
+                    name_of(hello->numerics), hello->board.name, name_of(can_.numerics), can_.board.name));
   can_ = *std::move(hello);
   return {};
 }
 
-tl::unexpected<Refusal> ExternalDevice::failed(Outcome outcome, std::string message) {
-  failure_ = DeviceFailure{outcome, message};
+tl::unexpected<Refusal> ExternalDevice::failed(Outcome outcome, std::string message, bool own_fault) {
+  failure_ = DeviceFailure{outcome, message, own_fault};
   return refuse(Refusal{Refusal::Kind::kUnsupported, "", std::move(message)});
 }
 
 // The program is of no use any more: the next call starts another.
 tl::unexpected<Refusal> ExternalDevice::broken(std::string problem) {
-  Outcome outcome = Outcome::kHarnessError;
+  Outcome outcome = Outcome::kDeviceError;
   if (problem == "its output ended") {
     bool crashed = false;
     const std::string how = process_->how_it_ended(crashed);
@@ -75,17 +89,22 @@ tl::unexpected<Refusal> ExternalDevice::broken(std::string problem) {
     problem = fmt::format("the device's program {}, without an answer", how);
   }
   std::string message = with_tail(std::move(problem));
+  process_->end(0);
+  if (const int left = process_->left(); left > 0)
+    message += fmt::format("\n{} of its processes could not be ended", left);
   process_.reset();
-  return failed(outcome, std::move(message));
+  // A call may well make a program crash; nothing that is asked excuses garbage.
+  return failed(outcome, std::move(message), outcome != Outcome::kCrashed);
 }
 
 Checked<DeviceAnswer> ExternalDevice::ask(const DeviceCall& call, const SharedData* data) {
   failure_.reset();
   const std::int64_t id = next_id_++;
-  const auto request = run_request(id, call, data);
-  if (!request) return lost("", request.error().message);
   if (!process_)
-    if (const Status started = start(); !started) return failed(Outcome::kHarnessError, started.error().message);
+    if (const Status started = start(); !started)
+      return failed(Outcome::kDeviceError, started.error().message, /*own_fault=*/true);
+  const auto request = run_request(id, call, data, folder_ ? folder_->path() : "");
+  if (!request) return lost("", request.error().message);
   std::string_view line = *request;
   while (true) {
     std::string problem;
@@ -99,6 +118,12 @@ Checked<DeviceAnswer> ExternalDevice::ask(const DeviceCall& call, const SharedDa
 }
 
 Checked<DeviceResult> ExternalDevice::take(const DeviceCall& call, DeviceAnswer answer, bool with_data) {
+  DeviceResult result;
+  if (call.capture && folder_ && !answer.trace.empty()) {
+    auto bytes = folder_->take(answer.trace);
+    if (!bytes) return broken(bytes.error().message);
+    result.trace = *std::move(bytes);
+  }
   switch (answer.kind) {
     case DeviceAnswer::Kind::kOk:
       break;
@@ -111,19 +136,13 @@ Checked<DeviceResult> ExternalDevice::take(const DeviceCall& call, DeviceAnswer 
     case DeviceAnswer::Kind::kError:
       return failed(Outcome::kDeviceError, std::move(answer.message));
   }
-  DeviceResult result;
   result.memory = answer.memory;
   result.reported = std::move(answer.outputs);
   if (!answer.seconds.empty()) result.cold_seconds = answer.seconds.front();
   if (answer.seconds.size() > 1) result.warm_seconds = answer.seconds.back();
   result.kernel_seconds = answer.kernel_seconds;
-  result.trace = std::move(answer.trace);
   if (!with_data) return result;
-  const auto drop = [&](std::string message) {
-    if (!result.trace.empty()) std::remove(result.trace.c_str());
-    return failed(Outcome::kDeviceError, std::move(message));
-  };
-  if (std::string touched = data_.touched(); !touched.empty()) return drop(std::move(touched));
+  if (std::string touched = data_.touched(); !touched.empty()) return failed(Outcome::kDeviceError, std::move(touched));
   const std::size_t asked = call.outputs.size();
   // Values of another shape or dtype than was asked for cannot be read: the caller sees it in what was reported.
   for (std::size_t o = 0; o < result.reported.size() && o < asked; ++o)
@@ -133,7 +152,7 @@ Checked<DeviceResult> ExternalDevice::take(const DeviceCall& call, DeviceAnswer 
       return result;
   for (std::size_t o = 0; o < std::min(asked, answer.written.value_or(asked)); ++o) {
     auto values = data_.read(o, call.outputs[o].spec);
-    if (!values) return drop(values.error().message);
+    if (!values) return failed(Outcome::kDeviceError, values.error().message);
     result.outputs.push_back(*std::move(values));
   }
   return result;

@@ -2,12 +2,14 @@
 // garbage: one bad call costs one answer.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "device/device.h"
+#include "device/external/device_folder.h"
 #include "device/external/device_program.h"
 #include "device/external/messages.h"
 #include "device/external/program_process.h"
@@ -16,13 +18,18 @@
 namespace opwright {
 
 struct ProgramLimits {
-  double hello_seconds = 180;  // libraries load and boards open before it
-  double end_seconds = 30;     // to give a board back; a program that takes longer is killed
+  double hello_seconds = kHelloSeconds;  // libraries load and boards open before it
+  double end_seconds = 30;               // to give a board back; a program that takes longer is killed
+  // Told before the program is started (true) and when it has said hello, or will not (false): that time is the
+  // device's, no matter which call waits for it.
+  std::function<void(bool)> on_start = [](bool) {};
+
+  static constexpr double kHelloSeconds = 180;
 };
 
 class ExternalDevice : public Device {
  public:
-  // Starts the program and reads its hello. The thread that opens or runs a device must outlive its program.
+  // Starts the program and reads its hello.
   static Result<std::unique_ptr<ExternalDevice>> open(DeviceProgram program, ProgramLimits limits = {});
   ~ExternalDevice() override;
 
@@ -35,17 +42,20 @@ class ExternalDevice : public Device {
   const DeviceFailure* failure() const override { return failure_ ? &*failure_ : nullptr; }
 
  private:
-  ExternalDevice(DeviceProgram program, ProgramLimits limits) : program_(std::move(program)), limits_(limits) {}
+  ExternalDevice(DeviceProgram program, ProgramLimits limits)
+      : program_(std::move(program)), limits_(std::move(limits)) {}
   Status start();
+  Status greet();
   Checked<DeviceAnswer> ask(const DeviceCall& call, const SharedData* data);
   Checked<DeviceResult> take(const DeviceCall& call, DeviceAnswer answer, bool with_data);
-  tl::unexpected<Refusal> failed(Outcome outcome, std::string message);
+  tl::unexpected<Refusal> failed(Outcome outcome, std::string message, bool own_fault = false);
   tl::unexpected<Refusal> broken(std::string problem);
   std::string with_tail(std::string message) const;
 
   DeviceProgram program_;
   ProgramLimits limits_;
   Capabilities can_;
+  std::optional<DeviceFolder> folder_;  // of its files, made anew with each process
   std::optional<ProgramProcess> process_;
   SharedData data_;
   std::optional<DeviceFailure> failure_;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <set>
 
 #include "base/test_folder.h"
 #include "device/conformance/device_under_test.h"
@@ -65,6 +66,18 @@ TEST(ExternalDevice, AHelloThatDoesNotComeIsNotWaitedForForEver) {
   EXPECT_NE(message.find("nothing came within 0.3 s"), std::string::npos) << message;
 }
 
+TEST(ExternalDevice, AProgramThatNeverStopsPrintingIsKilledAtItsEnd) {
+  DeviceProgram program = fake_device();
+  program.argv = {"/bin/sh", "-c",
+                  "python3 " + program.argv[1] + "; while :; do echo xxxxxxxxxxxxxxxxxxxxxxxx; done >&2"};
+  const auto start = std::chrono::steady_clock::now();
+  {
+    auto device = ExternalDevice::open(program, {.end_seconds = 0.2});
+    ASSERT_TRUE(device) << device.error().message;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));  // it would print for ever
+}
+
 TEST(ExternalDevice, AProgramThatDoesNotLeaveIsKilled) {
   const auto start = std::chrono::steady_clock::now();
   {
@@ -113,6 +126,9 @@ TEST_P(ExternalFault, CostsOneCallAndHasAName) {
   ASSERT_NE(device->failure(), nullptr);
   EXPECT_EQ(name_of(device->failure()->outcome), name_of(outcome));
   EXPECT_NE(device->failure()->message.find(words), std::string::npos) << device->failure()->message;
+  // What breaks the protocol is the device's own fault, whatever was asked; what a call can do to it is not.
+  const std::set<std::string> own{"leave", "garbage", "wrong_id", "no_outcome"};
+  EXPECT_EQ(device->failure()->own_fault, own.contains(name));
   const auto next = device->run(call.handed(), call.inputs);
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_EQ(device->failure(), nullptr);
@@ -122,10 +138,10 @@ TEST_P(ExternalFault, CostsOneCallAndHasAName) {
 INSTANTIATE_TEST_SUITE_P(
     Faults, ExternalFault,
     testing::Values(Fault{"segfault", Outcome::kCrashed, "SIGSEGV"}, Fault{"exit", Outcome::kCrashed, "exit status 3"},
-                    Fault{"leave", Outcome::kHarnessError, "exit status 0, without an answer"},
-                    Fault{"garbage", Outcome::kHarnessError, "no JSON object: TT_METAL: loading firmware"},
-                    Fault{"wrong_id", Outcome::kHarnessError, "instead of"},
-                    Fault{"no_outcome", Outcome::kHarnessError, "an outcome that the protocol does not know"},
+                    Fault{"leave", Outcome::kDeviceError, "exit status 0, without an answer"},
+                    Fault{"garbage", Outcome::kDeviceError, "no JSON object: TT_METAL: loading firmware"},
+                    Fault{"wrong_id", Outcome::kDeviceError, "instead of"},
+                    Fault{"no_outcome", Outcome::kDeviceError, "an outcome that the protocol does not know"},
                     Fault{"beside", Outcome::kDeviceError, "wrote beside its outputs"},
                     Fault{"before", Outcome::kDeviceError, "between input 1 and output 0"},
                     Fault{"unwritten", Outcome::kDeviceError, "1024 of 1024 elements were not written"},

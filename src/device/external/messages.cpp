@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/json_object.h"
@@ -10,10 +12,25 @@
 namespace opwright {
 namespace {
 
-// The beginning of a line that makes no sense, for a message.
+constexpr std::size_t kMostWords = 16384;  // of a message; backtraces are long, and nobody reads more
+constexpr std::size_t kMostOutputs = 1024;
+constexpr std::size_t kMostVersions = 256;
+
+// The beginning of a line that makes no sense, for a message: what is no text is shown as '?'.
 std::string shown(std::string_view line) {
   constexpr std::size_t kMost = 200;
-  return line.size() > kMost ? std::string(line.substr(0, kMost)) + "…" : std::string(line);
+  std::string out(line.substr(0, kMost));
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  return out + (line.size() > kMost ? "…" : "");
+}
+
+// A text of a device, no longer than a person reads; what is cut is counted. Characters are not cut in two.
+std::string cut_words(std::string_view text, std::size_t most = kMostWords) {
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return fmt::format("{}… ({} bytes more)", text.substr(0, end), text.size() - end);
 }
 
 bool flag(const json::Node& node, std::string_view key) {
@@ -21,15 +38,18 @@ bool flag(const json::Node& node, std::string_view key) {
   return field != nullptr && field->is_true();
 }
 
-std::optional<double> number(const json::Node& node) {
-  if (!node.is(json::Kind::kNumber)) return std::nullopt;
-  return std::strtod(std::string(node.text).c_str(), nullptr);
+// A time or a size: finite, not negative, and no larger than `most`. Left out and null are "not known".
+Result<std::optional<double>> measure(const json::Node* node, std::string_view name, double most) {
+  if (node == nullptr || node->is(json::Kind::kNull)) return std::optional<double>();
+  const double value =
+      node->is(json::Kind::kNumber) ? std::strtod(std::string(node->text).c_str(), nullptr) : std::nan("");
+  if (!(value >= 0 && value <= most))
+    return fail(ErrorCode::kBadInput, fmt::format("the device answered with \"{}\" that cannot be: {}", name,
+                                                  node->text.empty() ? "no number" : shown(node->text.substr(0, 40))));
+  return std::optional<double>(value);
 }
-
-std::optional<double> number_field(const json::Node& node, std::string_view key) {
-  const json::Node* field = node.find(key);
-  return field == nullptr ? std::nullopt : number(*field);
-}
+constexpr double kMostSeconds = 1e9;
+constexpr double kMostMemory = 1e18;  // bytes
 
 Result<Board> board_of(const json::Node& hello) {
   const json::Node* given = hello.find("board");
@@ -37,6 +57,7 @@ Result<Board> board_of(const json::Node& hello) {
   if (given->is(json::Kind::kString)) return find_board(given->text);
   const auto name = given->string_field("name");
   if (!name) return fail(ErrorCode::kBadInput, "its \"board\" has no \"name\"");
+  if (name->size() > 256) return fail(ErrorCode::kBadInput, "the name of its board is longer than any");
   // One that we do not know is like the smallest that we know, with the grid it says.
   auto board = find_board(given->string_field("like").value_or(*name));
   if (!board) board = find_board("n150");
@@ -45,7 +66,9 @@ Result<Board> board_of(const json::Node& hello) {
   if (grid != nullptr) {
     const auto x = grid->count == 2 ? grid->items[0].as_int64() : std::nullopt;
     const auto y = grid->count == 2 ? grid->items[1].as_int64() : std::nullopt;
-    if (!x || !y || *x < 1 || *y < 1) return fail(ErrorCode::kBadInput, "the \"grid\" of its board is no [x, y]");
+    constexpr std::int64_t kMostCores = 1024;  // on a side
+    if (!x || !y || *x < 1 || *y < 1 || *x > kMostCores || *y > kMostCores)
+      return fail(ErrorCode::kBadInput, "the \"grid\" of its board is no [x, y]");
     board->grid = {*x, *y};
   }
   return board;
@@ -68,20 +91,34 @@ std::optional<DeviceAnswer::Kind> parse_kind(std::string_view name) {
 
 // "RuntimeError: TT_FATAL … (condition at file:12)"
 std::string error_text(const json::Node& error, DeviceAnswer::Kind kind) {
-  std::string text(error.string_field("message").value_or(""));
-  const std::string_view condition = error.string_field("condition").value_or("");
+  std::string text = cut_words(error.string_field("message").value_or(""));
+  const std::string condition = cut_words(error.string_field("condition").value_or(""));
   if (!condition.empty() && text.find(condition) == std::string::npos) text += fmt::format(" ({})", condition);
-  const std::string_view file = error.string_field("file").value_or("");
+  const std::string file = cut_words(error.string_field("file").value_or(""), 1024);
   if (!file.empty() && text.find(file) == std::string::npos) {
     text += fmt::format(" at {}", file);
     if (const json::Node* line = error.find("line"); line != nullptr && line->is(json::Kind::kNumber))
-      text += fmt::format(":{}", line->text);
+      text += fmt::format(":{}", line->text.substr(0, 20));
   }
-  const std::string_view type = error.string_field("type").value_or("");
+  const std::string type = cut_words(error.string_field("type").value_or(""), 256);
   if (kind == DeviceAnswer::Kind::kError && !type.empty() && !text.starts_with(type))
     text = fmt::format("{}: {}", type, text);
   if (error.string_field("stage").value_or("") == "input") text = "while an input was made: " + text;
   return text;
+}
+
+// Shapes are multiplied later, by whoever counts elements and bytes.
+std::string impossible(const OutputSpec& output) {
+  for (const Shape* shape : {&output.spec.shape, &output.padded}) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 48;
+    std::int64_t elements = 1;
+    for (const std::int64_t n : *shape) {
+      if (n < 0 || n > kMost) return fmt::format("a side of {}", n);
+      if (n > 0 && elements > kMost / n) return "more elements than any memory holds";
+      elements *= std::max<std::int64_t>(n, 1);
+    }
+  }
+  return "";
 }
 
 std::string places_json(const std::vector<SharedPlace>& places, std::span<const OutputSpec> specs) {
@@ -114,9 +151,9 @@ Result<Capabilities> parse_hello(std::string_view line) {
     return bad("its first line is no hello");
   if (protocol->as_int64() != kDeviceProtocol)
     return fail(ErrorCode::kUnsupported, fmt::format("it speaks version {} of the device protocol, this program {}",
-                                                     protocol->text, kDeviceProtocol));
+                                                     shown(protocol->text), kDeviceProtocol));
   Capabilities can;
-  can.name = hello->string_field("name").value_or("");
+  can.name = cut_words(hello->string_field("name").value_or(""), 256);
   if (can.name.empty()) return bad("its hello has no \"name\"");
   const auto numerics = parse_numerics(hello->string_field("numerics").value_or(""));
   if (!numerics) return bad("the \"numerics\" of its hello are not real, exact-model or none");
@@ -131,12 +168,13 @@ Result<Capabilities> parse_hello(std::string_view line) {
   can.golden = flag(*hello, "golden");
   can.recorded_calls = true;
   if (const json::Node* versions = hello->find("versions"); versions != nullptr && versions->is(json::Kind::kObject))
-    for (std::size_t i = 0; i < versions->count; ++i)
-      can.versions.emplace(versions->fields[i].key, versions->fields[i].value.text);
+    for (std::size_t i = 0; i < std::min<std::size_t>(versions->count, kMostVersions); ++i)
+      can.versions.emplace(cut_words(versions->fields[i].key, 256), cut_words(versions->fields[i].value.text, 256));
   return can;
 }
 
-Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const SharedData* data) {
+Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const SharedData* data,
+                                const std::string& folder) {
   OPWRIGHT_TRY_ASSIGN(const std::string call_text, encode_call(call.call.op, call.call.args, /*slots=*/true));
   return JsonObject()
       .add("id", id)
@@ -148,6 +186,7 @@ Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const S
       .add("repeat", std::int64_t{call.repeat})
       .add_bool("memory", call.memory)
       .add_bool("capture", call.capture)
+      .add("folder", call.capture ? folder : "")
       .text();
 }
 
@@ -163,34 +202,47 @@ Result<std::optional<DeviceAnswer>> parse_answer(std::string_view line, std::int
   const json::Node* answered = fields.find("id");
   if (answered == nullptr || answered->as_int64() != id)
     return bad(fmt::format("the device answered request {} instead of {}",
-                           answered == nullptr      ? "?"
+                           answered == nullptr      ? std::string("?")
                            : answered->text.empty() ? "null"
-                                                    : answered->text,
+                                                    : shown(answered->text),
                            id));
   const auto kind = parse_kind(fields.string_field("outcome").value_or(""));
   if (!kind) return bad("the device answered with an outcome that the protocol does not know");
   DeviceAnswer answer;
   answer.kind = *kind;
-  answer.argument = fields.string_field("argument").value_or("");
+  answer.argument = cut_words(fields.string_field("argument").value_or(""), 1024);
   if (const json::Node* error = fields.find("error"); error != nullptr && error->is(json::Kind::kObject)) {
     answer.message = error_text(*error, *kind);
-    if (answer.argument.empty()) answer.argument = error->string_field("argument").value_or("");
+    if (answer.argument.empty()) answer.argument = cut_words(error->string_field("argument").value_or(""), 1024);
   }
   if (answer.message.empty() && *kind != DeviceAnswer::Kind::kOk)
     answer.message = fmt::format("{}, without a word why", fields.string_field("outcome").value_or(""));
-  if (const json::Node* outputs = fields.find("outputs"))
+  if (const json::Node* outputs = fields.find("outputs"); outputs != nullptr && !outputs->is(json::Kind::kNull)) {
+    if (!outputs->is(json::Kind::kArray) || outputs->count > kMostOutputs)
+      return bad(fmt::format("the \"outputs\" of the answer are no list of at most {}", kMostOutputs));
     for (const json::Node& output : *outputs) {
       auto spec = decode_output(output);
       if (!spec) return bad(fmt::format("an output of the answer: {}", spec.error().message));
+      if (const std::string wrong = impossible(*spec); !wrong.empty())
+        return bad(fmt::format("an output of the answer: {}", wrong));
       answer.outputs.push_back(*std::move(spec));
     }
-  if (const json::Node* written = fields.find("written"); written != nullptr && written->as_int64().value_or(-1) >= 0)
-    answer.written = static_cast<std::size_t>(*written->as_int64());
+  }
+  if (const json::Node* written = fields.find("written"); written != nullptr && !written->is(json::Kind::kNull)) {
+    const auto count = written->as_int64();
+    if (!count || *count < 0) return bad("the device answered with \"written\" that is no number of outputs");
+    answer.written = static_cast<std::size_t>(*count);
+  }
   if (const json::Node* seconds = fields.find("seconds"))
-    for (const json::Node& one : *seconds) answer.seconds.push_back(number(one).value_or(0));
-  answer.kernel_seconds = number_field(fields, "kernel_seconds");
-  answer.memory.l1_per_core = static_cast<std::int64_t>(number_field(fields, "l1_per_core").value_or(0));
-  answer.memory.dram = static_cast<std::int64_t>(number_field(fields, "dram").value_or(0));
+    for (const json::Node& one : *seconds) {
+      OPWRIGHT_TRY_ASSIGN(const auto value, measure(&one, "seconds", kMostSeconds));
+      answer.seconds.push_back(value.value_or(0));
+    }
+  OPWRIGHT_TRY_ASSIGN(answer.kernel_seconds, measure(fields.find("kernel_seconds"), "kernel_seconds", kMostSeconds));
+  OPWRIGHT_TRY_ASSIGN(const auto l1, measure(fields.find("l1_per_core"), "l1_per_core", kMostMemory));
+  OPWRIGHT_TRY_ASSIGN(const auto dram, measure(fields.find("dram"), "dram", kMostMemory));
+  answer.memory.l1_per_core = static_cast<std::int64_t>(l1.value_or(0));
+  answer.memory.dram = static_cast<std::int64_t>(dram.value_or(0));
   answer.trace = fields.string_field("trace").value_or("");
   return answer;
 }

@@ -18,8 +18,9 @@ inline constexpr int kDeviceProtocol = 1;
 // What a device says of itself; `name` becomes the one under which it was asked for.
 Result<Capabilities> parse_hello(std::string_view line);
 
-// The line of a call; `data` is null when none is sent.
-Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const SharedData* data);
+// The line of a call; `data` is null when none is sent. `folder` is where the device may leave files for us.
+Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const SharedData* data,
+                                const std::string& folder);
 
 struct DeviceAnswer {
   enum class Kind : std::uint8_t { kOk, kRefused, kOutOfMemory, kUnsupported, kError } kind = Kind::kOk;
@@ -30,9 +31,10 @@ struct DeviceAnswer {
   std::vector<double> seconds;
   std::optional<double> kernel_seconds;
   MemoryReport memory;
-  std::string trace;
+  std::string trace;  // name of a file, as the device wrote it: only DeviceFolder::take() may touch that
 };
-// Nothing for a beat. Fails when the line is no answer to request `id`, in words that say what it is.
+// Nothing for a beat. Texts are cut, and numbers that cannot be are errors: what a device says is not trusted. Fails
+// when the line is no answer to request `id`, in words that say what it is.
 Result<std::optional<DeviceAnswer>> parse_answer(std::string_view line, std::int64_t id);
 
 }  // namespace opwright

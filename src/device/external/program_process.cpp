@@ -3,8 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,11 +13,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
-#include <thread>
+#include <cstdlib>
+#include <utility>
 
 #include "base/input.h"
 #include "base/subprocess.h"
+#include "device/external/keeper.h"
 
 namespace opwright {
 namespace {
@@ -42,13 +42,6 @@ Result<Ends> make_pipe() {
 void close_end(int& descriptor) {
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));  // execve does not write
-  result.push_back(nullptr);
-  return result;
 }
 
 std::string path_of(const std::vector<std::string>& environment) {
@@ -89,95 +82,80 @@ std::string signal_text(int signal) {
   return fmt::format("SIG{}, {}", name, text);
 }
 
-// In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const char* path, char* const* argv, char* const* environment, const int (&standard)[3],
-                         pid_t parent, int error_pipe) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() == parent) {  // else it died in between, and nobody would tell us
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    signal(SIGPIPE, SIG_DFL);
-    // A limit of memory that we took for our own tensors is none of the program's: libraries map more than they use.
-    for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
-      rlimit limit{};
-      if (getrlimit(resource, &limit) != 0) continue;
-      limit.rlim_cur = limit.rlim_max;
-      setrlimit(resource, &limit);
-    }
-    bool good = true;
-    for (int target = 0; target < 3; ++target) good = good && dup2(standard[target], target) == target;
-    if (good) execve(path, argv, environment);
-  }
-  const int error = errno;
-  (void)!write(error_pipe, &error, sizeof error);
-  _exit(127);
-}
-
 }  // namespace
 
-Result<ProgramProcess> ProgramProcess::start(const DeviceProgram& program) {
+Result<ProgramProcess> ProgramProcess::start(const DeviceProgram& program, const std::string& folder) {
   if (program.argv.empty()) return fail(ErrorCode::kUsage, fmt::format("{}: names no program", program.name));
   const auto path = find_program(program.argv[0], path_of(program.environment));
   if (!path)
     return fail(ErrorCode::kNotFound,
                 fmt::format("{}: there is no program '{}'; check its name, and PATH", program.name, program.argv[0]));
-  Ends in, out, err, started;
-  const auto close_pipes = [&] {
-    for (Ends* ends : {&in, &out, &err, &started}) close_end(ends->read), close_end(ends->write);
+  Ends in, out, err, nothing;
+  int control[2] = {-1, -1};
+  const auto close_theirs = [&] {
+    close_end(in.read), close_end(out.write), close_end(err.write), close_end(control[1]);
   };
-  for (Ends* ends : {&in, &out, &err, &started}) {
+  const auto close_ours = [&] { close_end(in.write), close_end(out.read), close_end(err.read), close_end(control[0]); };
+  const auto cannot = [&](std::string why) {
+    close_theirs(), close_ours(), close_end(nothing.read);
+    return fail(ErrorCode::kIo, fmt::format("{}: cannot start {}: {}", program.name, *path, why));
+  };
+  for (Ends* ends : {&in, &out, &err}) {
     auto made = make_pipe();
-    if (!made) {
-      close_pipes();
-      return fail(made.error());
-    }
+    if (!made) return cannot(made.error().message);
     *ends = *made;
   }
-  const std::vector<char*> argv = pointers(program.argv);
-  const std::vector<char*> environment = pointers(program.environment);
-  const int standard[3] = {in.read, out.write, err.write};
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child == 0) become(path->c_str(), argv.data(), environment.data(), standard, parent, started.write);
-  const int fork_error = errno;
-  close_end(in.read), close_end(out.write), close_end(err.write), close_end(started.write);
-  int error = child < 0 ? fork_error : 0;
-  if (child > 0) {
-    ssize_t count = 0;
-    while ((count = read(started.read, &error, sizeof error)) < 0 && errno == EINTR) {
-    }
-    if (count <= 0) error = 0;
-  }
-  if (error != 0) {
-    if (child > 0) waitpid(child, nullptr, 0);
-    close_pipes();
-    return fail(ErrorCode::kIo, fmt::format("{}: cannot start {}: {}", program.name, *path, system_message(error)));
-  }
-  close_end(started.read);
+  nothing.read = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing.read < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0)
+    return cannot(system_message(errno));
+  const auto keeper =
+      spawn("/proc/self/exe", {"opwright", std::string(kKeeperVerb)}, process_environment(),
+            {.in = nothing.read, .out = nothing.read, .more = {control[1], in.read, out.write, err.write}});
+  close_theirs(), close_end(nothing.read);
+  if (!keeper) return cannot(keeper.error().message);
   ProgramProcess process;
-  process.child_ = child;
-  process.in_ = in.write;
-  process.out_ = out.read;
-  process.err_ = err.read;
+  process.keeper_ = *keeper;
+  process.control_ = std::exchange(control[0], -1);
+  process.in_ = std::exchange(in.write, -1);
+  process.out_ = std::exchange(out.read, -1);
+  process.err_ = std::exchange(err.read, -1);
   for (const int descriptor : {process.in_, process.out_, process.err_}) fcntl(descriptor, F_SETFL, O_NONBLOCK);
-  return process;
+  const std::string order =
+      to_text(KeeperOrder{.path = *path, .argv = program.argv, .environment = program.environment, .folder = folder});
+  for (std::size_t sent = 0; sent < order.size();) {
+    const ssize_t count = send(process.control_, order.data() + sent, order.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return cannot(fmt::format("its keeper: {}", system_message(errno)));
+    sent += static_cast<std::size_t>(count);
+  }
+  while (process.control_ >= 0 && process.heard_.find('\n') == std::string::npos) process.hear_keeper();
+  const std::string first = process.heard_.substr(0, process.heard_.find('\n'));
+  if (first == "started") {
+    process.heard_.erase(0, first.size() + 1);
+    return process;
+  }
+  return cannot(first.starts_with("failed ") ? system_message(std::atoi(first.c_str() + 7))
+                                             : "its keeper ended at once");
 }
 
 ProgramProcess::ProgramProcess(ProgramProcess&& other) noexcept
-    : child_(std::exchange(other.child_, -1)),
+    : keeper_(std::exchange(other.keeper_, -1)),
+      control_(std::exchange(other.control_, -1)),
       in_(std::exchange(other.in_, -1)),
       out_(std::exchange(other.out_, -1)),
       err_(std::exchange(other.err_, -1)),
       status_(other.status_),
+      left_(other.left_),
+      heard_(std::move(other.heard_)),
       pending_(std::move(other.pending_)),
       received_(std::move(other.received_)),
+      searched_(other.searched_),
       tail_(std::move(other.tail_)) {}
 
 ProgramProcess::~ProgramProcess() { end(0); }
 
 void ProgramProcess::close_all() {
+  close_end(control_);
   close_end(in_);
   close_end(out_);
   close_end(err_);
@@ -215,11 +193,13 @@ std::optional<std::string> ProgramProcess::exchange(std::string_view line, doubl
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   while (true) {
-    if (const std::size_t end = received_.find('\n'); end != std::string::npos) {
+    if (const std::size_t end = received_.find('\n', searched_); end != std::string::npos) {
       std::string answer = received_.substr(0, end);
       received_.erase(0, end + 1);
+      searched_ = 0;
       return answer;
     }
+    searched_ = received_.size();
     if (out_ < 0) {
       problem = "its output ended";
       return std::nullopt;
@@ -251,47 +231,72 @@ std::optional<std::string> ProgramProcess::exchange(std::string_view line, doubl
   }
 }
 
+// One word of the keeper, or its end. Waits for it.
+void ProgramProcess::hear_keeper() {
+  std::array<char, 256> buffer;
+  const ssize_t count = recv(control_, buffer.data(), buffer.size(), 0);
+  if (count < 0 && errno == EINTR) return;
+  if (count > 0) {
+    heard_.append(buffer.data(), static_cast<std::size_t>(count));
+    return;
+  }
+  close_end(control_);
+}
+
 bool ProgramProcess::wait(double seconds) {
+  constexpr int kReads = 64;  // of a program that never stops printing, before we look at the clock again
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  while (child_ > 0) {
+  while (keeper_ > 0) {
     // What it still prints is read, so that it cannot block on a full pipe while leaving.
-    while (out_ >= 0 && read_output() == Read::kSome) received_.clear();
-    while (err_ >= 0 && read_errors() == Read::kSome) {
+    for (int i = 0; i < kReads && out_ >= 0 && read_output() == Read::kSome; ++i) received_.clear();
+    for (int i = 0; i < kReads && err_ >= 0 && read_errors() == Read::kSome; ++i) {
     }
-    const pid_t ended = waitpid(child_, &status_, WNOHANG);
-    if (ended == child_ || (ended < 0 && errno != EINTR)) {
+    searched_ = 0;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (control_ >= 0) {
+      constexpr int kLook = 20;  // its output may fill up meanwhile
+      pollfd waiting{control_, POLLIN, 0};
+      if (poll(&waiting, 1, static_cast<int>(std::clamp<long long>(left, 0, kLook))) > 0) hear_keeper();
+    }
+    if (control_ < 0) {  // the keeper has ended, and all that it kept
+      while (waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) {
+      }
+      keeper_ = -1;
       if (err_ >= 0) read_errors();
-      child_ = -1;
+      if (const auto report = parse_keeper_report(heard_)) {
+        status_ = report->status;
+        left_ = report->left;
+      } else {
+        status_ = SIGKILL;  // somebody killed the keeper; the kernel did so with the program
+        end_left_behind();
+      }
       return true;
     }
-    if (Clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (left <= 0) return false;
   }
   return true;
 }
 
 void ProgramProcess::end(double seconds) {
-  const pid_t group = child_;
+  constexpr double kKeeperSeconds = 15;  // it gives up by itself before
   close_end(in_);
-  if (child_ > 0 && (seconds <= 0 || !wait(seconds))) {
-    kill(-group, SIGKILL);
-    kill(group, SIGKILL);  // where it had not come to have its own group
-    while (child_ > 0) wait(1);
-  } else if (group > 0) {
-    kill(-group, SIGKILL);  // children that it left behind
+  if (keeper_ > 0 && (seconds <= 0 || !wait(seconds))) {
+    shutdown(control_, SHUT_WR);
+    if (!wait(kKeeperSeconds)) {
+      kill(keeper_, SIGKILL);
+      while (keeper_ > 0) wait(1);
+    }
   }
   close_all();
 }
 
 std::string ProgramProcess::how_it_ended(bool& crashed) {
   constexpr double kPatience = 2;  // for one that closed its output and goes on
-  const pid_t group = child_;
-  if (child_ > 0 && !wait(kPatience)) {
+  if (keeper_ > 0 && !wait(kPatience)) {
     crashed = false;
     return "closed its output and did not end";
   }
-  if (group > 0) kill(-group, SIGKILL);
   crashed = true;
   if (WIFSIGNALED(status_)) return fmt::format("was ended by {}", signal_text(WTERMSIG(status_)));
   crashed = WEXITSTATUS(status_) != 0;

@@ -1,5 +1,6 @@
 #include "device/external/shared_data.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -90,10 +91,13 @@ Status SharedData::make_room(std::size_t bytes) {
   release();
   // Room to grow, so that most requests find the file as it is and the program need not map it again.
   const std::size_t wanted = std::max<std::size_t>(bytes <= kKeep / 2 ? 2 * bytes : bytes, std::size_t{1} << 20);
-  file_ = memfd_create("opwright-tensors", MFD_CLOEXEC);
+  file_ = memfd_create("opwright-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file_ < 0) return fail(ErrorCode::kIo, fmt::format("no shared memory: {}", system_message(errno)));
   if (ftruncate(file_, static_cast<off_t>(wanted)) != 0)
     return fail(ErrorCode::kIo, fmt::format("no {} bytes of shared memory: {}", wanted, system_message(errno)));
+  // A program that made the file shorter would take our mapping from under us: SIGBUS.
+  if (fcntl(file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return fail(ErrorCode::kIo, fmt::format("shared memory cannot be sealed: {}", system_message(errno)));
   void* mapped = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (mapped == MAP_FAILED)
     return fail(ErrorCode::kIo, fmt::format("no {} bytes of shared memory: {}", wanted, system_message(errno)));
