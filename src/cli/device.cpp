@@ -17,6 +17,7 @@ constexpr std::array kFlags{
     Flag{"--oracle", "FILE", "conform: recorded ground truth; more files may follow as arguments", true},
     Flag{"--device", "DEVICE", "conform: the device (default sim, on the board of each record)"},
     kPythonFlag,
+    kStartTimeoutFlag,
     Flag{"--op", "OP", "conform: only cases of this operation", true},
     Flag{"--list", "N", "conform: how many disagreements to show (default 10)"},
 };

@@ -128,7 +128,7 @@ Result<int> run_conform(const ParsedArgs& args, CommandEnv& env) {
   const std::string device = args.value("--device", "sim");
   std::unique_ptr<Device> program;
   if (is_device_program(device)) {
-    OPWRIGHT_TRY_ASSIGN(program, open_any_device(device, args.value("--python")));
+    OPWRIGHT_TRY_ASSIGN(program, open_any_device(device, args));
   }
   OPWRIGHT_TRY_ASSIGN(Conform conform, program ? Conform::on(*program) : Conform::on(device));
   for (const std::string& file : files) {

@@ -110,10 +110,22 @@ Result<DeviceProgram> device_program(const std::string& device, const std::strin
                                              device));
 }
 
-Result<std::unique_ptr<Device>> open_any_device(const std::string& device, const std::string& python) {
+Result<double> start_seconds_of(const ParsedArgs& args) {
+  const std::string text = args.value(kStartTimeoutFlag.name);
+  if (text.empty()) return ProgramLimits::kHelloSeconds;
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || !(seconds > 0 && seconds < 1e6))
+    return fail(ErrorCode::kUsage, fmt::format("{} {}: a number of seconds", kStartTimeoutFlag.name, text));
+  return seconds;
+}
+
+Result<std::unique_ptr<Device>> open_any_device(const std::string& device, const ParsedArgs& args) {
   if (!is_device_program(device)) return open_device(device);
-  OPWRIGHT_TRY_ASSIGN(DeviceProgram program, device_program(device, python));
-  OPWRIGHT_TRY_ASSIGN(std::unique_ptr<Device> opened, ExternalDevice::open(std::move(program)));
+  OPWRIGHT_TRY_ASSIGN(DeviceProgram program, device_program(device, args.value(kPythonFlag.name)));
+  OPWRIGHT_TRY_ASSIGN(const double seconds, start_seconds_of(args));
+  OPWRIGHT_TRY_ASSIGN(std::unique_ptr<Device> opened,
+                      ExternalDevice::open(std::move(program), {.hello_seconds = seconds}));
   return opened;
 }
 

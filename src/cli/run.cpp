@@ -52,6 +52,7 @@ constexpr std::array kFlags{
     // Limits
     Flag{"--timeout", "SECONDS", "of a case (default 30, more for large ones); OP=SECONDS or SUITE=SECONDS for some",
          true},
+    kStartTimeoutFlag,
     Flag{"--memory", "SIZE", "of all workers together: 8G, 512M (default: 80 % of the machine)"},
     Flag{"--cpu-seconds", "N", "of one case (default: no limit)"},
     Flag{"--reset-cmd", "COMMAND", "run by the shell after a hang"},
@@ -81,9 +82,9 @@ constexpr char kDetails[] =
 
 // Flags that choose among cases or guide workers mean nothing to one case in this process: they are refused by name.
 Status check_flags_of_one_case(const ParsedArgs& args) {
-  constexpr std::array<std::string_view, 12> kOfOne{"--case",   "--device", "--against", "--python",
-                                                    "--seed",   "--data",   "--pcc",     "--metric",
-                                                    "--sample", "--golden", "--mutate",  "--check"};
+  constexpr std::array<std::string_view, 13> kOfOne{"--case",   "--device", "--against",      "--python", "--seed",
+                                                    "--data",   "--pcc",    "--metric",       "--sample", "--golden",
+                                                    "--mutate", "--check",  "--start-timeout"};
   for (const Flag& flag : kFlags) {
     const bool given = args.is_set(flag.name) || !args.all(flag.name).empty();
     if (given && std::ranges::find(kOfOne, flag.name) == kOfOne.end())

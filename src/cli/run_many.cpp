@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json_object.h"
+#include "base/process_identity.h"
 #include "cli/device_program.h"
 #include "cli/interrupts.h"
 #include "cli/output.h"
@@ -26,6 +27,7 @@
 #include "report/analysis.h"
 #include "report/analysis_view.h"
 #include "store/results.h"
+#include "store/run_life.h"
 
 namespace opwright::cli {
 namespace {
@@ -96,7 +98,7 @@ void explain_plan(const RunPlan& plan, CommandEnv& env) {
 struct Resumed {
   RunRecord run;
   ParsedArgs args;
-  std::set<std::int64_t> done;
+  std::set<std::int64_t> done, stored;  // a failure that nobody was blamed for is stored, and not done
 };
 
 Result<Resumed> resumed(const ParsedArgs& given, CommandEnv& env, int wait) {
@@ -104,9 +106,14 @@ Result<Resumed> resumed(const ParsedArgs& given, CommandEnv& env, int wait) {
   Resumed out;
   OPWRIGHT_TRY_ASSIGN(out.run, reader.find_run(given.value("--run", "last")));
   if (out.run.status == "complete") return out;
+  if (out.run.status == "running")
+    return fail(ErrorCode::kLocked, fmt::format("run {} is still running, as another process of this machine; wait for "
+                                                "its end, or stop it",
+                                                out.run.uid));
   OPWRIGHT_TRY_ASSIGN(out.args, resumed_args(given, out.run));
   // A failure that nobody was blamed for was interrupted while it was being repeated: it runs again.
   OPWRIGHT_TRY(reader.for_each(out.run.uid, [&](CaseRecord&& record) -> Status {
+    out.stored.insert(record.index);
     if (!Attribution::wanted(record.outcome) || record.blame != Blame::kNobody || given.is_set("--no-attribute"))
       out.done.insert(record.index);
     return {};
@@ -136,6 +143,7 @@ Result<WorkerSetup> worker_setup_of(const ParsedArgs& args, const PlanOptions& p
   setup.golden = args.is_set("--golden");
   setup.mutate = plan.run.mutate;
   setup.options = plan.run;
+  OPWRIGHT_TRY_ASSIGN(setup.hello_seconds, start_seconds_of(args));
   if (!is_device_program(setup.device) && !is_device_program(setup.against)) setup.memory = memory;
   for (const std::string& name : {setup.device, setup.against}) {
     if (!is_device_program(name)) continue;
@@ -150,6 +158,10 @@ Result<RunnerOptions> runner_options_of(const ParsedArgs& args, const PlanOption
   RunnerOptions runner;
   runner.worker = {{"/proc/self/exe", "worker"}, to_json(setup)};
   runner.jobs = std::min<int>(plan.jobs, static_cast<int>(cases));
+  // The device's program gives up first, and says why; there may be two of them.
+  constexpr double kMargin = 30;
+  runner.start_seconds =
+      setup.hello_seconds * static_cast<double>(std::max<std::size_t>(1, setup.programs.size())) + kMargin;
   runner.worker_bytes = memory;
   OPWRIGHT_TRY_ASSIGN(const std::size_t cpu, count_of(args, "--cpu-seconds", 0));
   runner.cpu_seconds = static_cast<double>(cpu);
@@ -160,8 +172,8 @@ Result<RunnerOptions> runner_options_of(const ParsedArgs& args, const PlanOption
   return runner;
 }
 
-// What the device says of itself belongs to the record.
-void add_device_facts(RunRecord& run, const json::Node& hello, const RunnerOptions& runner) {
+// What the device says of itself belongs to the record, and which process runs it.
+void add_facts(RunRecord& run, const json::Node& hello, const RunnerOptions& runner) {
   run.numerics = hello.string_field("numerics").value_or("");
   JsonObject versions;
   if (const json::Node* given = hello.find("versions"))
@@ -171,7 +183,18 @@ void add_device_facts(RunRecord& run, const json::Node& hello, const RunnerOptio
                   .add("memory", runner.worker_bytes)
                   .add("jobs", std::int64_t{runner.jobs})
                   .add_raw("versions", versions.text())
+                  .add(store::kProcessFact, to_text(own_identity()))
                   .text();
+}
+
+// Why a run did not come to its end, and what is left of it.
+Error broken_off(const Error& why, bool begun, std::int64_t results, const RunRecord& run) {
+  if (!begun) return {why.code, fmt::format("{}\nno case was run, and no run was stored", why.message)};
+  return {
+      why.code,
+      fmt::format("{}\nthe run was broken off: {} of {} {} in the store; 'opwright run --resume --run {}' "
+                  "goes on when that is mended",
+                  why.message, grouped(results), plural(run.planned, "case"), results == 1 ? "is" : "are", run.uid)};
 }
 
 void explain_workers(const RunnerSummary& ran, CommandEnv& env) {
@@ -206,7 +229,7 @@ Result<int> print_analysis(const std::string& uid, int wait, CommandEnv& env) {
 Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions& given_options) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(given));
   const bool resume = given.is_set("--resume") || !given.value("--run").empty();
-  Resumed before{.run = {}, .args = given, .done = {}};
+  Resumed before{.run = {}, .args = given};
   RunOptions options = given_options;
   if (resume) {
     OPWRIGHT_TRY_ASSIGN(before, resumed(given, env, wait));
@@ -242,11 +265,7 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
 
   OPWRIGHT_TRY_ASSIGN(auto results, store::ResultsWriter::open(env.store, wait));
   RunRecord run = resume ? before.run : new_run_record(given, args, plan);
-  if (resume) {
-    OPWRIGHT_TRY(results.resume(run.uid));
-  } else {
-    run.seed = options.recipe.seed;
-  }
+  if (!resume) run.seed = options.recipe.seed;
 
   std::vector<std::uint32_t> waiting;
   for (const std::uint32_t index : plan.chosen)
@@ -260,12 +279,16 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
               .seconds = seconds,
               .slots = runner.jobs});
   RunnerWorld world;
-  bool begun = resume;
+  bool begun = resume;  // it is in the store
+  std::vector<bool> in_store(plan.spool.size());
+  for (const std::int64_t index : before.stored) in_store.at(static_cast<std::size_t>(index)) = true;
+  auto stored = static_cast<std::int64_t>(before.stored.size());
   world.hello = [&](const json::Node& hello) -> Status {  // a run is one when a device answers
-    if (begun) return {};
+    add_facts(run, hello, runner);
+    if (resume) return results.resume(run.uid, run.facts);
+    OPWRIGHT_TRY(results.begin(run));
     begun = true;
-    add_device_facts(run, hello, runner);
-    return results.begin(run);
+    return {};
   };
   world.next = [&]() -> Result<std::optional<std::string>> {
     const auto index = queue.next();
@@ -276,7 +299,12 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   world.keep = [&](const CaseRecord& raw) -> Status {
     CaseRecord record = raw;
     expect_failure(record);
-    return results.add(run.uid, record);
+    OPWRIGHT_TRY(results.add(run.uid, record));
+    // A failure comes again when its blame is known; and a resumed run may do one again.
+    auto&& known = in_store.at(static_cast<std::size_t>(record.index));
+    if (!known) ++stored;
+    known = true;
+    return {};
   };
   world.started = [&](int slot, const Job& job) {
     const auto& planned = plan.spool.cases()[static_cast<std::size_t>(job.record.index)];
@@ -292,11 +320,12 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   world.tick = [&] { view.tick(); };
   world.note = [&](const std::string& text) { view.note(text); };
   const auto ran = run_cases(runner, world);
-  view.finish(ran && ran->interrupted ? "interrupted" : "");
+  view.finish(!ran ? "broken off" : ran->interrupted ? "interrupted" : "");
   const bool complete = ran && !ran->interrupted && ran->stopped.empty();
-  if (begun) OPWRIGHT_TRY(results.end(run.uid, complete ? "complete" : "interrupted", utc_now()));
-  if (!ran) return fail(ran.error());
+  const Status ended = begun ? results.end(run.uid, complete ? "complete" : "interrupted", utc_now()) : Status();
+  if (!ran) return fail(broken_off(ran.error(), begun, stored, run));
   explain_workers(*ran, env);
+  if (!ended) return fail(broken_off(ended.error(), begun, stored, run));
   OPWRIGHT_TRY_ASSIGN(const int code, print_analysis(run.uid, wait, env));
   if (!ran->interrupted) return code;
   env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";

@@ -82,7 +82,7 @@ Result<int> run_one(const ParsedArgs& args, CommandEnv& env, const RunOptions& o
   reuse_large_blocks();
   const std::string line = args.value("--case");
   OPWRIGHT_TRY_ASSIGN(const OpConfig config, parse_case(line));
-  OPWRIGHT_TRY_ASSIGN(const auto device, open_any_device(args.value("--device", "sim:n150"), args.value("--python")));
+  OPWRIGHT_TRY_ASSIGN(const auto device, open_any_device(args.value("--device", "sim:n150"), args));
   const std::string against = args.value("--against");
   RunOptions first = options;
   first.keep_outputs = !against.empty();
@@ -91,7 +91,7 @@ Result<int> run_one(const ParsedArgs& args, CommandEnv& env, const RunOptions& o
   record.notes = fmt::format("{}", fmt::join(result.notes, "; "));
   if (args.is_set("--golden")) fill_golden(run_golden(config, *device, options), record);
   if (!against.empty()) {
-    OPWRIGHT_TRY_ASSIGN(const auto second, open_any_device(against, args.value("--python")));
+    OPWRIGHT_TRY_ASSIGN(const auto second, open_any_device(against, args));
     fill_against(result, run_case(config, *second, first), second->can(), record);
   }
   const std::string repeat = repeat_command(case_line(config), device->can().name, options.recipe) + repeat_flags(args);

@@ -41,9 +41,10 @@ std::string command_text(const ParsedArgs& args) {
 }
 
 // The flags that decide which cases a run has and where they run, as JSON; --resume takes them back.
-constexpr std::array kPlanFlags{"--where",     "--suite",   "--suites", "--op",     "--limit",   "--count",
-                                "--randomize", "--vectors", "--shard",  "--budget", "--device",  "--against",
-                                "--seed",      "--data",    "--pcc",    "--sample", "--timeout", "--python"};
+constexpr std::array kPlanFlags{"--where",  "--suite",     "--suites",  "--op",           "--limit",
+                                "--count",  "--randomize", "--vectors", "--shard",        "--budget",
+                                "--device", "--against",   "--seed",    "--data",         "--pcc",
+                                "--sample", "--timeout",   "--python",  "--start-timeout"};
 constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--check", "--golden", "--mutate", "--warm"};
 
 std::string plan_json(const ParsedArgs& args, const RunPlan& plan) {

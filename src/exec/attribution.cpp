@@ -56,8 +56,9 @@ void Attribution::report(const Ended& ended) {
   switch (*next()) {
     case Step::kCanary:
       canary_good_ = !seems_failed(ended.outcome) && ended.outcome != Outcome::kNotRun;
-      if (!canary_good_)
-        decide(Blame::kMachine,
+      canary_failed_ = !canary_good_;
+      if (canary_failed_)
+        decide(ended.device_fault ? Blame::kDevice : Blame::kMachine,
                fmt::format("the canary fails too, in a fresh process: {} {}", name_of(ended.outcome), ended.reason));
       return;
     case Step::kAlone:
@@ -107,6 +108,8 @@ void Attribution::decide_from_repetitions() {
                                                  "simulated device) fails against it too, with "
                                                  "the same data; {}",
                                                  rate()));
+  if (facts_.record.blame == Blame::kDevice)
+    return decide(Blame::kDevice, fmt::format("the device breaks the protocol again, {}; the canary passes", rate()));
   if (first == Outcome::kHarnessError) return decide(Blame::kHarness, fmt::format("fails again, {}", rate()));
   decide(Blame::kOperator,
          fmt::format("fails again, {}; the canary passes{}", rate(),

@@ -35,6 +35,7 @@ class Attribution {
     Outcome outcome = Outcome::kNotRun;
     Stage stage = Stage::kEnd;
     std::string reason;
+    bool device_fault = false;  // the device's program did not start, or broke the protocol
   };
 
   explicit Attribution(FailureFacts facts);
@@ -48,6 +49,7 @@ class Attribution {
   Blame blame() const { return blame_; }
   const std::string& evidence() const { return evidence_; }
   int attempts() const { return 1 + alone_ + after_; }
+  bool canary_failed() const { return canary_failed_; }
 
  private:
   void decide(Blame blame, std::string evidence);
@@ -57,7 +59,7 @@ class Attribution {
   int wanted_leaks() const;  // repetitions of each kind that show a state leak
 
   FailureFacts facts_;
-  bool canary_good_ = false;
+  bool canary_good_ = false, canary_failed_ = false;
   int alone_ = 0, alone_failed_ = 0, after_ = 0, after_failed_ = 0;
   Stage alone_stage_ = Stage::kEnd;
   std::string canary_reason_;

@@ -47,6 +47,25 @@ TEST(Attribution, ABadCanaryIsTheMachine) {
   EXPECT_NE(found.evidence().find("2 + 2 is 5"), std::string::npos);
 }
 
+TEST(Attribution, ADeviceThatFailsTheCanaryByItselfIsToBlame) {
+  const auto found = attributed(facts(Outcome::kTimedOut), [](Step) {
+    return Attribution::Ended{Outcome::kDeviceError, Stage::kStart, "no hello", true};
+  });
+  EXPECT_EQ(found.blame(), Blame::kDevice);
+  EXPECT_TRUE(found.canary_failed());
+  EXPECT_NE(found.evidence().find("no hello"), std::string::npos);
+}
+
+TEST(Attribution, ABrokenProtocolIsNeverTheOperators) {
+  FailureFacts given = facts(Outcome::kDeviceError);
+  given.record.blame = Blame::kDevice;
+  const auto found = attributed(given, [](Step step) {
+    return step == Step::kCanary ? passed() : Attribution::Ended{Outcome::kDeviceError, Stage::kDevice, "", true};
+  });
+  EXPECT_EQ(found.blame(), Blame::kDevice);
+  EXPECT_FALSE(found.canary_failed());
+}
+
 TEST(Attribution, OnlyAfterItsPredecessorIsALeak) {
   const auto found = attributed(facts(Outcome::kFailed), [](Step step) {
     return step == Step::kAfterPredecessor ? Attribution::Ended{Outcome::kFailed, Stage::kEnd, ""} : passed();

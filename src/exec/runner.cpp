@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr int kTickMs = 100;
-constexpr int kStartsInARow = 3;   // workers that never said hello: the device is not there
-constexpr int kMachineInARow = 2;  // cases with a bad canary: the machine is not fit
+constexpr int kStartsInARow = 3;  // workers that never said hello: the device is not there
+constexpr int kUnfitInARow = 2;   // cases with a bad canary: the machine, or the device, is not fit
 constexpr double kResetSeconds = 600;
 
 struct Task {
@@ -167,18 +167,31 @@ class Runner {
     if (!root || !(*root)->is(json::Kind::kObject)) return garbage(slot, line);
     if (const json::Node* hello = (*root)->find("hello")) {
       if (slot.ready) return garbage(slot, line);
+      // Results of one run are of one device.
+      if (const std::string numerics(hello->string_field("numerics").value_or("")); greeted_ && numerics != numerics_)
+        return not_started(
+            slot, fmt::format("after a restart it says that it is another device: numerics {}, before {}", numerics,
+                              numerics_));
       starts_in_a_row_ = 0;
       slot.ready = true;
-      if (!greeted_) OPWRIGHT_TRY(world_.hello(*hello));
+      if (!greeted_) {
+        numerics_ = hello->string_field("numerics").value_or("");
+        OPWRIGHT_TRY(world_.hello(*hello));
+      }
       greeted_ = true;
       if (slot.running) return send_task(slot);
       return {};
     }
-    if (const auto problem = (*root)->string_field("cannot_start"))
-      return fail(ErrorCode::kUnsupported, std::string(*problem));
+    if (const auto problem = (*root)->string_field("cannot_start")) return not_started(slot, std::string(*problem));
     if (const auto stage = (*root)->string_field("stage")) {
       const auto parsed = parse_stage(*stage);
       if (!parsed || !slot.running) return garbage(slot, line);
+      // While a device's program is started anew the clock of the case stands still, and another one runs.
+      if (*parsed == Stage::kStart)
+        slot.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(options_.start_seconds));
+      else if (slot.stage == Stage::kStart && slot.ready)
+        slot.deadline =
+            Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(slot.tasks.front().job.seconds));
       slot.stage = *parsed;
       return {};
     }
@@ -217,7 +230,23 @@ class Runner {
     return record;
   }
 
+  // A worker that has no device. The first of a run means that there is no run; later the device is to blame, which
+  // worked before: that costs a case, and in the end the rest of the run.
+  Status not_started(Slot& slot, std::string problem) {
+    if (!greeted_) return fail(ErrorCode::kUnsupported, std::move(problem));
+    CaseRecord record;
+    if (slot.running) record = lost_record(slot, Outcome::kDeviceError, problem);
+    record.blame = Blame::kDevice;
+    slot.worker.reset();
+    if (++starts_in_a_row_ >= kStartsInARow && summary_.stopped.empty())
+      summary_.stopped = "the device does not start any more: " + problem;
+    if (!slot.running) return {};
+    return case_ended(slot, std::move(record), Stage::kStart);
+  }
+
   Status garbage(Slot& slot, const std::string& line) {
+    if (!slot.ready)
+      return not_started(slot, fmt::format("the worker wrote what is no hello: {}", cut_text(line, 120)));
     CaseRecord record;
     if (slot.running)
       record = lost_record(slot, Outcome::kHarnessError,
@@ -235,9 +264,10 @@ class Runner {
     const std::string said = slot.worker->error_tail();
     slot.worker.reset();
     if (!hello) {
-      if (++starts_in_a_row_ >= kStartsInARow)
-        return fail(ErrorCode::kUnsupported,
-                    fmt::format("workers end before they say hello ({}){}", how, said.empty() ? "" : ":\n" + said));
+      if (starts_in_a_row_ + 1 >= kStartsInARow)
+        return not_started(
+            slot, fmt::format("workers end before they say hello ({}){}", how, said.empty() ? "" : ":\n" + said));
+      ++starts_in_a_row_;
       slot.running = false;  // the task stays, another worker gets it
       return {};
     }
@@ -253,10 +283,12 @@ class Runner {
     for (Slot& slot : slots_) {
       if (!slot.running || !slot.worker) continue;
       if (now >= slot.deadline) {
-        if (!slot.ready)
-          return fail(ErrorCode::kUnsupported,
-                      fmt::format("a worker did not say hello within {} s{}", options_.start_seconds,
-                                  slot.worker->error_tail().empty() ? "" : ":\n" + slot.worker->error_tail()));
+        if (!slot.ready) {
+          OPWRIGHT_TRY(not_started(
+              slot, fmt::format("a worker did not say hello within {} s{}", options_.start_seconds,
+                                slot.worker->error_tail().empty() ? "" : ":\n" + slot.worker->error_tail())));
+          continue;
+        }
         OPWRIGHT_TRY(
             stop(slot, Outcome::kTimedOut,
                  fmt::format("no answer within {} s, in the {}", slot.tasks.front().job.seconds, name_of(slot.stage))));
@@ -305,7 +337,7 @@ class Runner {
     if (task.repeated) {
       ++summary_.repetitions;
       if (!task.counts) return {};
-      slot.attribution->report({record.outcome, stage, record.reason});
+      slot.attribution->report({record.outcome, stage, record.reason, record.blame == Blame::kDevice});
       return next_step(slot);
     }
     ++summary_.cases;
@@ -313,7 +345,7 @@ class Runner {
     if (options_.fail_fast && is_failure(record.outcome)) summary_.stopped = "a case failed (--fail-fast)";
     const bool expected = record.suite.starts_with("xfail");
     if (!options_.attribute || expected || !Attribution::wanted(record.outcome)) {
-      machine_in_a_row_ = 0;
+      unfit_in_a_row_ = 0;
       world_.ended(number_of(slot), record);
       return {};
     }
@@ -338,10 +370,11 @@ class Runner {
       record.blame = slot.attribution->blame();
       record.evidence = slot.attribution->evidence();
       record.attempts = slot.attribution->attempts();
+      unfit_in_a_row_ = slot.attribution->canary_failed() ? unfit_in_a_row_ + 1 : 0;
       slot.attribution.reset();
       OPWRIGHT_TRY(world_.keep(record));
-      machine_in_a_row_ = record.blame == Blame::kMachine ? machine_in_a_row_ + 1 : 0;
-      if (machine_in_a_row_ >= kMachineInARow) summary_.stopped = "the machine is not fit: " + record.evidence;
+      if (unfit_in_a_row_ >= kUnfitInARow && summary_.stopped.empty())
+        summary_.stopped = fmt::format("the {} is not fit: {}", name_of(record.blame), record.evidence);
       world_.ended(number_of(slot), record);
       return {};
     }
@@ -372,8 +405,9 @@ class Runner {
   RunnerSummary summary_;
   bool dry_ = false;
   bool greeted_ = false;
+  std::string numerics_;  // of the first hello
   int starts_in_a_row_ = 0;
-  int machine_in_a_row_ = 0;
+  int unfit_in_a_row_ = 0;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "base/large_memory.h"
 #include "base/parallel.h"
 #include "device/external/external_device.h"
+#include "device/external/keeper.h"
 #include "exec/case_line.h"
 #include "exec/job.h"
 #include "exec/record_of.h"
@@ -116,6 +117,7 @@ class Worker {
 
   Result<std::string> hello() {
     OPWRIGHT_TRY_ASSIGN(Device * device, device_for(setup_.device, ""));
+    if (!setup_.against.empty()) OPWRIGHT_TRY(device_for(setup_.against, ""));  // now: no case shall wait for it
     const Capabilities& can = device->can();
     JsonObject versions;
     for (const auto& [name, version] : can.versions) versions.add(name, version);
@@ -134,6 +136,7 @@ class Worker {
     record.started = utc_now();
     const auto start = std::chrono::steady_clock::now();
     stage_ = Stage::kPlan;
+    running_ = true;
     try {
       run_into(record, job);
     } catch (const std::bad_alloc&) {
@@ -143,6 +146,7 @@ class Worker {
       record.outcome = stage_ == Stage::kDevice ? Outcome::kDeviceError : Outcome::kHarnessError;
       record.reason = fmt::format("the {} threw: {}", name_of(stage_), error.what());
     }
+    running_ = false;
     record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
@@ -162,6 +166,7 @@ class Worker {
     if (!device) {
       record.outcome = Outcome::kDeviceError;
       record.reason = device.error().message;
+      record.blame = Blame::kDevice;
       return;
     }
     RunOptions options = setup_.options;
@@ -171,7 +176,7 @@ class Worker {
     options.keep_outputs = !setup_.against.empty();
     options.on_stage = [this](Stage stage) {
       stage_ = stage;
-      answers_.write_line(JsonObject().add("stage", name_of(stage)).text());
+      tell_stage(stage);
     };
     if (setup_.device == kSelftest) options.tamper = selftest_tamper;
     const CaseResult result = run_case(*config, **device, options);
@@ -207,10 +212,18 @@ class Worker {
     fill_against(first, other, (*second)->can(), record);
   }
 
-  Result<std::unique_ptr<Device>> open(const std::string& name) const {
+  void tell_stage(Stage stage) { answers_.write_line(JsonObject().add("stage", name_of(stage)).text()); }
+
+  Result<std::unique_ptr<Device>> open(const std::string& name) {
     if (name == kSelftest) return open_selftest_device();
+    ProgramLimits limits;
+    if (setup_.hello_seconds > 0) limits.hello_seconds = setup_.hello_seconds;
+    // The time of a start is not the case's: the parent hears when one begins, and when the case goes on.
+    limits.on_start = [this](bool starting) {
+      if (running_) tell_stage(starting ? Stage::kStart : stage_);
+    };
     for (const DeviceProgram& program : setup_.programs)
-      if (program.name == name) return ExternalDevice::open(program);
+      if (program.name == name) return ExternalDevice::open(program, std::move(limits));
     return open_device(name);
   }
 
@@ -228,6 +241,7 @@ class Worker {
   Answers& answers_;
   std::map<std::string, std::unique_ptr<Device>> devices_;
   Stage stage_ = Stage::kStart;
+  bool running_ = false;  // a case
 };
 
 std::int64_t int_of(const json::Node& node, std::string_view name, std::int64_t otherwise) {
@@ -270,6 +284,7 @@ std::string to_json(const WorkerSetup& setup) {
       .add_bool("golden", setup.golden)
       .add_bool("mutate", setup.mutate)
       .add("memory", setup.memory)
+      .add_raw("hello_seconds", json::float_text(setup.hello_seconds))
       .add("sample", setup.options.most_elements)
       .add("repeat", std::int64_t{setup.options.repeat})
       .add_bool("capture", setup.options.capture)
@@ -298,6 +313,8 @@ Result<WorkerSetup> parse_worker_setup(std::string_view line) {
   setup.golden = flag_of(node, "golden");
   setup.mutate = flag_of(node, "mutate");
   setup.memory = int_of(node, "memory", 0);
+  if (const json::Node* seconds = node.find("hello_seconds"); seconds != nullptr && seconds->is(json::Kind::kNumber))
+    setup.hello_seconds = std::strtod(std::string(seconds->text).c_str(), nullptr);
   setup.options.most_elements = int_of(node, "sample", setup.options.most_elements);
   setup.options.repeat = static_cast<int>(int_of(node, "repeat", 1));
   setup.options.capture = flag_of(node, "capture");
@@ -312,6 +329,7 @@ int serve_worker(int in, int out) {
   // the parent's.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  adopt_orphans();  // of a keeper that somebody killed
   std::signal(SIGPIPE, SIG_IGN);
   reuse_large_blocks();
   Answers answers(out);

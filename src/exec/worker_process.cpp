@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t kErrorTail = 4096;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;  // beyond, it is no answer but garbage
-constexpr int kDeepest = 8;                                  // generations of children that are looked at
+constexpr int kKeeperMs = 15000;  // for the keeper of a device program to end all that it kept
+constexpr int kDeepest = 8;       // generations of children that are looked at
 
 void add_usage(pid_t pid, int depth, ProcessUsage& usage) {
   const std::string folder = fmt::format("/proc/{}", pid);
@@ -155,15 +156,21 @@ std::string WorkerProcess::bury(bool kill_first) {
       if (ended == 0) poll(nullptr, 0, 10);
     }
   }
-  // Its group too: a device program must not outlive its worker.
-  kill(-pid_, SIGKILL);
+  kill(-pid_, SIGKILL);  // its group too
   if (ended == 0) {
     kill(pid_, SIGKILL);
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
   }
   pid_ = -1;
-  if (errors_ >= 0) take_errors();
+  // The keeper of a device program ends the program and all that it started when its worker is gone, and holds the
+  // worker's standard error until that is done: the next worker finds the device free.
+  constexpr int kSlice = 100;
+  for (int waited = 0; errors_ >= 0 && waited < kKeeperMs; waited += kSlice) {
+    take_errors();
+    pollfd waiting{errors_, POLLIN, 0};
+    if (errors_ >= 0 && poll(&waiting, 1, kSlice) > 0) waited -= kSlice;
+  }
   if (WIFSIGNALED(status)) return fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
