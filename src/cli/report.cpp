@@ -4,7 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/input.h"
+#include "base/atomic_file.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "report/html.h"
@@ -45,7 +45,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                       report::make_page(run, [&](const auto& use) { return reader.for_each(run.uid, use); }));
   OPWRIGHT_TRY(make_folder(folder));
   const std::string path = (std::filesystem::path(folder) / "index.html").string();
-  OPWRIGHT_TRY(write_atomically(path, page.html));
+  OPWRIGHT_TRY(write_into(folder, "index.html", page.html));
   const auto bytes = static_cast<std::int64_t>(page.html.size());
   print_object(JsonObject().add("run", run.uid).add("results", page.results).add("bytes", bytes).add("written", path),
                {{"run", run.uid},

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,12 +22,18 @@ constexpr char kLockName[] = "/.lock";
 // Without O_CLOEXEC: the user's program inherits the lock, so that its folder stays even when only we were killed.
 int open_lock(const std::string& folder, int flags) { return open((folder + kLockName).c_str(), O_RDWR | flags, 0600); }
 
+// A folder, not a link to one, of this user: what others have left in a common folder is none of our business.
+bool is_ours(const fs::path& path) {
+  struct stat info{};
+  return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
 // A folder without a lock file is one that another run is just making, or not ours.
 void sweep(const fs::path& parent, const std::string& prefix) {
   std::error_code ignored;
   for (fs::directory_iterator entry(parent, ignored), end; entry != end; entry.increment(ignored)) {
     if (ignored) return;
-    if (!entry->path().filename().string().starts_with(prefix) || entry->is_symlink(ignored)) continue;
+    if (!entry->path().filename().string().starts_with(prefix) || !is_ours(entry->path())) continue;
     const int lock = open_lock(entry->path(), O_CLOEXEC | O_NOFOLLOW);
     if (lock < 0) continue;
     if (flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry->path(), ignored);
@@ -51,7 +58,7 @@ Result<TempFolder> TempFolder::make(const std::string& prefix) {
                                               "you can write to",
                                               parent, system_message(errno)));
     }
-    const int lock = open_lock(path, O_CREAT);
+    const int lock = open_lock(path, O_CREAT | O_EXCL | O_NOFOLLOW);
     const bool locked = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0;
     error = errno;
     TempFolder folder(path, lock);

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/atomic_file.h"
+#include "base/file_name.h"
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/json.h"
@@ -203,7 +205,7 @@ Result<Exported> write_sweep(const std::string& folder, const RunRecord& run, co
     OPWRIGHT_TRY_ASSIGN(const std::string text, indented(compact));
     exported.files.push_back(folder + "/" + name);
     exported.bytes += static_cast<std::int64_t>(text.size());
-    return write_atomically(exported.files.back(), text);
+    return write_into(folder, name, text);
   };
   for (const auto& [module, records] : modules)
     OPWRIGHT_TRY(
@@ -229,8 +231,9 @@ Result<Exported> write_sweep(const std::string& folder, const RunRecord& run, co
                                                           : "did_not_finish")
                                 .add_raw("tests", "[" + tests + "]")
                                 .text();
-  OPWRIGHT_TRY(write(
-      fmt::format("oprun_{}_{}_{}.json", run.host.substr(0, 32), digest(run_contents).substr(0, 12), stamp), oprun));
+  OPWRIGHT_TRY(
+      write(fmt::format("oprun_{}_{}_{}.json", file_name_part(run.host, 40), digest(run_contents).substr(0, 12), stamp),
+            oprun));
   return exported;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/file_name.h"
 #include "base/json.h"
 #include "normalize/provenance_names.h"
 
@@ -20,7 +21,7 @@ std::string token(std::string_view text) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
     out += upper ? static_cast<char>(c - 'A' + 'a') : plain ? c : '_';
   }
-  return out;
+  return file_name_part(out, 40);
 }
 
 std::string mesh_text(std::int64_t rows, std::int64_t columns) { return fmt::format("{}x{}", rows, columns); }

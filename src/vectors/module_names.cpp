@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/file_name.h"
 #include "model/op_config.h"
 #include "normalize/op_filter.h"
 
@@ -13,6 +14,7 @@ namespace opwright::vectors {
 namespace {
 
 constexpr std::string_view kSuffix = "_model_traced";
+constexpr std::size_t kLongestName = 100;  // a file is called after it, with a group and endings: 255 bytes at most
 
 std::string with_underscores(std::string_view dotted) {
   std::string out(dotted);
@@ -65,23 +67,28 @@ std::string op_of_name(std::string_view name) {
 }
 
 bool is_file_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
+}
+
+// A file of an operation that nobody knows must not take the place of another's where case does not count.
+bool is_lower(std::string_view name) {
+  return std::none_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 }  // namespace
 
 std::string module_of_traced(std::string_view op) {
   for (const std::string& name : {std::string(short_name(op)), name_then_family(op), joined(op)})
-    if (is_file_name(name) && op_of_name(name) == op) return fmt::format("model_traced.{}{}", name, kSuffix);
+    if (is_file_name(name) && (is_lower(name) || !op_called(name).empty()) && op_of_name(name) == op)
+      return fmt::format("model_traced.{}{}", name, kSuffix);
   return "";
 }
 
 std::string module_of_case_lines(std::string_view op) {
-  std::string name = joined(op);
-  for (char& c : name)
-    if (!is_file_name(std::string_view(&c, 1))) c = '_';
+  std::string name = lower_file_name_part(joined(op), kLongestName);
+  std::replace(name.begin(), name.end(), '-', '_');
   return "case_lines." + name;
 }
 

@@ -141,6 +141,9 @@ struct SweepWriter::State {
                                                                        json::Document& document) const {
     std::vector<std::pair<std::string, std::string>> kept;
     std::error_code error;
+    if (fs::is_symlink(path, error))
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: a link; it is not followed: take it away, or export to another folder", path));
     if (!fs::exists(path, error)) return kept;
     std::string text;
     OPWRIGHT_TRY(read_file(path, text));
@@ -188,7 +191,7 @@ struct SweepWriter::State {
       changed = !now || !same_content(*before, **now);
     }
     if (!changed) return file;
-    OPWRIGHT_TRY_ASSIGN(AtomicFile out, AtomicFile::create(path));
+    OPWRIGHT_TRY_ASSIGN(AtomicFile out, AtomicFile::create(path, Links::kReplace));
     OPWRIGHT_TRY(out.append("{"));
     bool first = true;
     const auto begin = [&](const std::string& suite) {
@@ -269,7 +272,7 @@ struct SweepWriter::State {
     const auto root = document.parse(text);
     std::string styled;
     if (root) json::append_python(styled, **root, {.indent = 2});
-    return write_atomically(fmt::format("{}/{}", options.folder, kManifestName), styled);
+    return write_into(options.folder, std::string(kManifestName), styled);
   }
 };
 

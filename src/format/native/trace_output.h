@@ -3,7 +3,9 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/atomic_file.h"
 #include "base/result.h"
 
 namespace opwright::format {
@@ -32,24 +34,17 @@ class MemoryOutput final : public TraceOutput {
   std::string bytes_;
 };
 
-// A temporary beside `path` until commit() renames it; the destructor removes it when that did not happen.
+// A temporary beside `path` until commit() renames it; it goes away when that did not happen.
 class FileOutput final : public TraceOutput {
  public:
   static Result<FileOutput> create(const std::string& path);
-  FileOutput(FileOutput&& other) noexcept;
-  FileOutput& operator=(FileOutput&&) = delete;
-  ~FileOutput() override;
-  Status append(std::string_view bytes) override;
-  Status overwrite_front(std::string_view bytes) override;
-  Status commit();
+  Status append(std::string_view bytes) override { return file_.append(bytes); }
+  Status overwrite_front(std::string_view bytes) override { return file_.overwrite_front(bytes); }
+  Status commit() { return file_.commit(); }
 
  private:
-  FileOutput(std::string path, std::string temporary, int fd)
-      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
-  Status failed(const char* what);
-
-  std::string path_, temporary_;
-  int fd_ = -1;
+  explicit FileOutput(AtomicFile&& file) : file_(std::move(file)) {}
+  AtomicFile file_;
 };
 
 }  // namespace opwright::format

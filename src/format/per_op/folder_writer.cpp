@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <map>
 #include <unordered_map>
 
+#include "base/file_name.h"
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/json.h"
@@ -30,6 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMetadata = "_trace_metadata.json";
 constexpr std::string_view kResults = "_test_results.json";
+constexpr std::size_t kLongestOp = 160;  // of a file's name, beside number, time and ending
 
 std::string local_iso_time(std::int64_t unix_ns) {  // datetime.now().isoformat()
   const std::time_t seconds = unix_ns / 1'000'000'000;
@@ -43,15 +46,13 @@ std::string local_iso_time(std::int64_t unix_ns) {  // datetime.now().isoformat(
 
 // `ttnn.experimental.add` -> `ttnn_experimental_add`
 void append_file_op(std::string_view op, std::string& out) {
+  std::string name;
   for (std::size_t i = 0; i < op.size(); ++i) {
-    if (op[i] == ':' && i + 1 < op.size() && op[i + 1] == ':') {
-      out += '_';
-      ++i;
-    } else {
-      // A name never leaves its folder, whatever the trace says.
-      out += op[i] == '.' || op[i] == '/' || op[i] == '\0' ? '_' : op[i];
-    }
+    if (op[i] == ':' && i + 1 < op.size() && op[i + 1] == ':') ++i;
+    name += op[i];
   }
+  // A name never leaves its folder, and fits into it, whatever the trace says. The file itself has the whole.
+  out += file_name_part(name, kLongestOp);
 }
 
 // Methods of tensors are hooked by us alone; indexing is an operation of the library.
@@ -63,7 +64,6 @@ class FolderWriter {
       : trace_(trace),
         options_(options),
         folder_(std::move(folder)),
-        temporary_(fmt::format("{}.{}.tmp", folder_, getpid())),
         writer_(trace, {}),
         dropped_(trace, Target::kPerOp),
         numbered_(trace.fact_text("converted_from") == "per-op") {}
@@ -72,7 +72,7 @@ class FolderWriter {
   ~FolderWriter() {
     for (const auto& [test, fd] : folders_) close(fd);
     std::error_code ignored;
-    if (!committed_) fs::remove_all(temporary_, ignored);
+    if (!committed_ && !temporary_.empty()) fs::remove_all(temporary_, ignored);
   }
 
   Result<Conversion> run() {
@@ -80,8 +80,7 @@ class FolderWriter {
     if (fs::exists(folder_, error) && !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))
       return fail(ErrorCode::kUsage,
                   fmt::format("{}: is there already and not empty; give a new folder, nothing was changed", folder_));
-    fs::create_directories(temporary_, error);
-    if (error) return fail(ErrorCode::kIo, fmt::format("{}: cannot be made: {}", temporary_, error.message()));
+    OPWRIGHT_TRY(make_temporary());
     CallStream calls(trace_);
     while (const NativeCall* call = calls.next()) {
       OPWRIGHT_TRY(write_call(*call));
@@ -101,6 +100,19 @@ class FolderWriter {
   }
 
  private:
+  // A new folder that is ours alone, beside the one that it becomes.
+  Status make_temporary() {
+    const fs::path parent = fs::path(folder_).parent_path();
+    std::error_code error;
+    if (!parent.empty()) fs::create_directories(parent, error);
+    std::string name =
+        (parent / fmt::format(".{}.XXXXXX", fs::path(folder_).filename().string().substr(0, 180))).string();
+    if (mkdtemp(name.data()) == nullptr)
+      return fail(ErrorCode::kIo, fmt::format("{}: cannot be made: {}", folder_, system_message(errno)));
+    temporary_ = std::move(name);
+    return {};
+  }
+
   Status write_call(const NativeCall& call) {
     if (call.raised()) {
       conversion_.drop("calls that raised");
@@ -146,7 +158,7 @@ class FolderWriter {
   }
 
   Status write_file(int folder, const std::string& name, std::string_view text) {
-    const int fd = ::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int fd = ::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     const auto failed = [&](int fd_open) {
       const int number = errno;
       if (fd_open >= 0) close(fd_open);
@@ -251,7 +263,9 @@ class FolderWriter {
 }  // namespace
 
 Result<Conversion> native_to_per_op(NativeTrace& trace, const std::string& folder, PerOpOptions options) {
-  return FolderWriter(trace, fs::path(folder).lexically_normal().string(), options).run();
+  std::string path = fs::path(folder).lexically_normal().string();
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return FolderWriter(trace, std::move(path), options).run();
 }
 
 }  // namespace opwright::format
