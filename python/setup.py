@@ -18,7 +18,7 @@ REPO = HERE.parent
 
 def sources() -> list[str]:
     """Relative to this folder: setuptools wants it so."""
-    found = [*HERE.glob("src/*.cpp"), *(REPO / "src" / "capture").glob("*.cpp")]
+    found = [*HERE.glob("src/*.cpp"), *(REPO / "src" / "capture").glob("*.cpp"), REPO / "src" / "base" / "secrets.cpp"]
     files = sorted(file for file in found if not file.name.endswith("_test.cpp"))
     if not any(file.is_relative_to(REPO / "src") for file in files):
         raise SystemExit("opwright: src/capture is not here; build the package inside a checkout of the repository")

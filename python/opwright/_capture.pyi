@@ -1,8 +1,8 @@
 """The compiled recorder. One trace a process; see docs/formats/native-trace.md for what it writes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 Fact = str | int | float | bool | None | list["Fact"] | tuple["Fact", ...] | dict[str, "Fact"]
 
@@ -25,6 +25,12 @@ def set_context(kind: Literal["test", "phase", "label"], text: str | None) -> No
     """`test` holds for the process, `phase` and `label` for the thread."""
 
 def fact(name: str, value: Fact) -> None: ...
+@overload
+def masked(value: str) -> str: ...
+@overload
+def masked(value: Sequence[str]) -> list[str]:
+    """A text, or a command line as words, with its secrets masked (docs/formats/text.md)."""
+
 def test_result(id: str, outcome: str, seconds: float) -> None: ...
 def note(kind: str, text: str) -> None: ...
 

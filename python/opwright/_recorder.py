@@ -217,8 +217,27 @@ def flush() -> None:
 
 
 def fact(name: str, value: object) -> None:
+    """Something about the run. Secrets in command lines, settings and addresses are masked before they are written."""
     if _capture is not None and _is_started:
-        _capture.fact(name, value)
+        _capture.fact(name, _without_secrets(value))
+
+
+def _without_secrets(value: object) -> object:
+    if isinstance(value, str):
+        return _capture.masked(value)
+    if isinstance(value, dict):
+        return {key: _without_secrets_of(key, each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        if value and all(isinstance(each, str) for each in value):
+            return _capture.masked(value)  # the words of a command line
+        return [_without_secrets(each) for each in value]
+    return value
+
+
+def _without_secrets_of(key: object, value: object) -> object:
+    if isinstance(key, str) and isinstance(value, str):
+        return _capture.masked([f"{key}={value}"])[0][len(key) + 1 :]  # API_KEY says what it is by its name
+    return _without_secrets(value)
 
 
 def note(kind: str, text: str) -> None:

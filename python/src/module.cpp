@@ -1,7 +1,9 @@
 // opwright._capture: the recorder for Python. Its functions are typed and described in opwright/_capture.pyi.
 #include <cstring>
 #include <string>
+#include <vector>
 
+#include "base/secrets.h"
 #include "capture/recorder.h"
 #include "classes.h"
 #include "hook.h"
@@ -229,6 +231,39 @@ PyCFunction as_method(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
+// One text, or a list of words: the secrets in it masked.
+PyObject* masked(PyObject*, PyObject* value) {
+  // Words of a command line may hold bytes that are no UTF-8: they come back as they were.
+  const auto text_of = [](PyObject* text) {
+    Ref bytes(PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape"));
+    if (!bytes) {
+      PyErr_Clear();
+      bytes = Ref(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
+    }
+    if (!bytes) return std::string();
+    return std::string(PyBytes_AsString(bytes.get()), static_cast<std::size_t>(PyBytes_Size(bytes.get())));
+  };
+  const auto as_text = [](const std::string& text) {
+    return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  };
+  if (PyUnicode_Check(value) != 0) return as_text(opwright::masked(text_of(value)));
+  Ref items(PySequence_List(value));
+  if (!items) return nullptr;
+  std::vector<std::string> words;
+  for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i) {
+    PyObject* word = PyList_GetItem(items.get(), i);
+    if (PyUnicode_Check(word) == 0) {
+      PyErr_SetString(PyExc_TypeError, "masked(): a str or a list of str is needed");
+      return nullptr;
+    }
+    words.push_back(text_of(word));
+  }
+  words = masked_words(words);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    PyList_SetItem(items.get(), static_cast<Py_ssize_t>(i), as_text(words[i]));
+  return items.release();
+}
+
 PyMethodDef kMethods[] = {
     {"start", start, METH_VARARGS, "Opens this process's trace in a folder; returns its path."},
     {"stop", stop, METH_NOARGS, "Closes the trace; returns its counters."},
@@ -242,6 +277,7 @@ PyMethodDef kMethods[] = {
     {"fact", fact, METH_VARARGS, "fact(name, value): something about the run."},
     {"test_result", test_result, METH_VARARGS, "test_result(id, outcome, seconds)"},
     {"note", note, METH_VARARGS, "note(kind, text): something the user should be told."},
+    {"masked", masked, METH_O, "A text, or a command line as words, with its secrets masked."},
     {"set_describe", set_describe, METH_O, "The module that tells how to read objects."},
     {"call_operation", as_method(call_operation), METH_FASTCALL, "Calls an operation of the library and records it."},
     {"call_function", as_method(call_function), METH_FASTCALL, "Calls a function under a name and records it."},

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/secrets.h"
 #include "base/subprocess.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -70,7 +71,7 @@ int explain(const launch::Board& board, const launch::PythonProbe& python, const
                   board.about, python.executable, python.version, python.why,
                   python.ttnn_version.empty() ? "no version" : python.ttnn_version, python.ttnn_folder,
                   python.torch_version.empty() ? "none; ttnn.from_torch and to_torch need it" : python.torch_version);
-  if (!command.empty()) text += fmt::format("command  {}\n", fmt::join(command, " "));
+  if (!command.empty()) text += fmt::format("command  {}\n", fmt::join(masked_words(command), " "));
   text += "\nvariables\n";
   for (const launch::Change& change : setup.environment().changes()) {
     JsonObject variable;
@@ -91,7 +92,7 @@ int explain(const launch::Board& board, const launch::PythonProbe& python, const
   JsonObject object;
   object.add("board", board.name).add("python", python.executable).add("python_version", python.version);
   object.add("python_why", python.why).add("ttnn_version", python.ttnn_version).add("ttnn", python.ttnn_folder);
-  object.add("torch_version", python.torch_version).add_raw("command", json_array(command, false));
+  object.add("torch_version", python.torch_version).add_raw("command", json_array(masked_words(command), false));
   object.add_raw("variables", json_array(variables, true)).add_raw("files", json_array(files, true));
   print_object(object, {{"board", board.name}, {"python", python.executable}, {"ttnn_version", python.ttnn_version}},
                text, env);

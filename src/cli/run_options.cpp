@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/secrets.h"
 #include "base/words.h"
 
 namespace opwright::cli {
@@ -48,7 +49,7 @@ std::string repeat_flags(const ParsedArgs& args) {
   std::string text;
   for (const char* flag : {"--pcc", "--sample", "--against", "--python"})
     if (const std::string value = args.value(flag); !value.empty())
-      text += fmt::format(" {} {}", flag, shell_word(value));
+      text += fmt::format(" {} {}", flag, shell_word(masked(value)));
   for (const char* flag : {"--check", "--golden", "--mutate"})
     if (args.is_set(flag)) text += fmt::format(" {}", flag);
   return text;

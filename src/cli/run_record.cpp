@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_object.h"
+#include "base/secrets.h"
 #include "base/subprocess.h"
 #include "cli/output.h"
 
@@ -30,11 +32,11 @@ std::string git_commit() {
   return said->out.substr(0, said->out.find('\n'));
 }
 
-// The command line again, for the record.
+// The command line again, for the record; what it keeps secret stays out.
 std::string command_text(const ParsedArgs& args) {
   std::string text = "opwright run";
   for (const auto& [flag, values] : args.values)
-    for (const std::string& value : values) text += fmt::format(" {} {}", flag, shell_quoted(value));
+    for (const std::string& value : values) text += fmt::format(" {} {}", flag, shell_quoted(masked(value)));
   for (const auto& [flag, set] : args.switches)
     if (set) text += " " + flag;
   return text;
@@ -47,17 +49,30 @@ constexpr std::array kPlanFlags{"--where",  "--suite",     "--suites",  "--op", 
                                 "--sample", "--timeout",   "--python",  "--start-timeout"};
 constexpr std::array kPlanSwitches{"--dedupe", "--keep-invalid", "--check", "--golden", "--mutate", "--warm"};
 
+std::vector<std::string> all_masked(const std::vector<std::string>& values) {
+  std::vector<std::string> out;
+  for (const std::string& value : values) out.push_back(masked(value));
+  return out;
+}
+
 std::string plan_json(const ParsedArgs& args, const RunPlan& plan) {
   JsonObject flags;
-  for (const char* flag : kPlanFlags)
-    if (const auto values = args.all(flag); !values.empty()) flags.add_raw(flag, json_array(values, false));
+  std::vector<std::string> hidden;  // flags whose values are not stored as they were given
+  for (const char* flag : kPlanFlags) {
+    const auto values = args.all(flag);
+    if (values.empty()) continue;
+    const auto stored = all_masked(values);
+    flags.add_raw(flag, json_array(stored, false));
+    if (stored != values) hidden.emplace_back(flag);
+  }
   for (const char* name : kPlanSwitches)
     if (args.is_set(name)) flags.add_raw(name, "true");
-  return JsonObject()
-      .add_raw("flags", flags.text())
+  JsonObject object;
+  object.add_raw("flags", flags.text())
       .add("cases", static_cast<std::int64_t>(plan.chosen.size()))
-      .add("digest", plan.digest)
-      .text();
+      .add("digest", plan.digest);
+  if (!hidden.empty()) object.add_raw("masked", json_array(hidden, false));
+  return object.text();
 }
 
 }  // namespace
@@ -69,8 +84,8 @@ RunRecord new_run_record(const ParsedArgs& given, const ParsedArgs& args, const 
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   run.host = host;
-  run.device = args.value("--device", "sim");
-  run.against = args.value("--against");
+  run.device = masked(args.value("--device", "sim"));
+  run.against = masked(args.value("--against"));
   run.command = command_text(given);
   run.git_commit = git_commit();
   run.version = OPWRIGHT_VERSION;
@@ -82,18 +97,36 @@ RunRecord new_run_record(const ParsedArgs& given, const ParsedArgs& args, const 
 }
 
 Result<ParsedArgs> resumed_args(const ParsedArgs& args, const RunRecord& run) {
-  for (const char* flag : kPlanFlags)
-    if (!args.all(flag).empty())
-      return fail(ErrorCode::kUsage,
-                  fmt::format("--resume takes the cases of the interrupted run; {} cannot change them", flag));
   json::Document document;
   const auto root = document.parse(run.plan);
   const json::Node* flags = root ? (*root)->find("flags") : nullptr;
   if (flags == nullptr || !flags->is(json::Kind::kObject))
     return fail(ErrorCode::kBadInput, fmt::format("run {} has no plan that could be continued", run.uid));
+  std::vector<std::string> hidden;
+  if (const json::Node* list = (*root)->find("masked"))
+    for (const json::Node& flag : *list) hidden.emplace_back(flag.text);
+  const auto is_hidden = [&](std::string_view flag) { return std::ranges::find(hidden, flag) != hidden.end(); };
+  for (const char* flag : kPlanFlags)
+    if (!args.all(flag).empty() && !is_hidden(flag))
+      return fail(ErrorCode::kUsage,
+                  fmt::format("--resume takes the cases of the interrupted run; {} cannot change them", flag));
+  for (const std::string& flag : hidden) {
+    std::vector<std::string> stored;
+    if (const json::Node* values = flags->find(flag))
+      for (const json::Node& value : *values) stored.emplace_back(value.text);
+    if (args.all(flag).empty())
+      return fail(ErrorCode::kUsage,
+                  fmt::format("run {} was started with a secret in {}, which is not stored; give it "
+                              "again: --resume {} {}",
+                              run.uid, flag, flag, shell_quoted(stored.empty() ? "" : stored.back())));
+    if (all_masked(args.all(flag)) != stored)
+      return fail(ErrorCode::kUsage, fmt::format("--resume: {} differs in more than its secret from that of run {}, {}",
+                                                 flag, run.uid, shell_quoted(stored.empty() ? "" : stored.back())));
+  }
   ParsedArgs out = args;
   for (std::uint32_t i = 0; i < flags->count; ++i) {
     const json::Field& field = flags->fields[i];
+    if (is_hidden(field.key)) continue;  // given again
     if (field.value.is_true()) {
       out.switches[std::string(field.key)] = true;
       continue;

@@ -13,6 +13,7 @@
 #include <ostream>
 #include <random>
 
+#include "base/secrets.h"
 #include "base/subprocess.h"
 #include "cli/command.h"
 #include "cli/ingest.h"
@@ -83,7 +84,8 @@ bool only_tests_failed(const TracedItem& item, const TracedOutcome& outcome) {
 
 Result<std::vector<TracedItem>> items_of(const ParsedArgs& args) {
   std::vector<TracedItem> items;
-  if (!args.program.empty()) items.push_back({args.program, fmt::format("{}", fmt::join(args.program, " "))});
+  if (!args.program.empty())
+    items.push_back({args.program, fmt::format("{}", fmt::join(masked_words(args.program), " "))});
   for (const std::string& test : args.positionals) {
     if (test.find("::") == std::string::npos && !fs::exists(test)) {
       return fail(ErrorCode::kUsage, fmt::format("{}: no such file; a program goes behind --: opwright trace -- {}",
@@ -97,7 +99,7 @@ Result<std::vector<TracedItem>> items_of(const ParsedArgs& args) {
     for (std::string line; std::getline(file, line);) {
       const std::size_t begin = line.find_first_not_of(" \t");
       if (begin == std::string::npos || line[begin] == '#') continue;
-      items.push_back({words_of(line.substr(begin)), line.substr(begin)});
+      items.push_back({words_of(line.substr(begin)), masked(line.substr(begin))});
     }
     if (items.empty()) return fail(ErrorCode::kUsage, fmt::format("{}: no command in this list", list));
   }

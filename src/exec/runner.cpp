@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/json_object.h"
+#include "base/secrets.h"
 #include "base/subprocess.h"
 #include "base/words.h"
 #include "exec/attribution.h"
@@ -320,7 +321,7 @@ class Runner {
 
   Status reset() {
     const auto began = Clock::now();
-    world_.note("reset: " + options_.reset_command);
+    world_.note("reset: " + masked(options_.reset_command));
     const auto ended = capture({"/bin/sh", "-c", options_.reset_command}, {.seconds = kResetSeconds});
     if (!ended || ended->status != 0)
       world_.note(fmt::format(

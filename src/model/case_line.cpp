@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_write.h"
+#include "base/secrets.h"
 #include "base/words.h"
 #include "model/value_parse.h"
 
@@ -83,7 +84,7 @@ Result<OpConfig> parse_case(std::string_view line) {
 }
 
 std::string repeat_command(std::string_view line, std::string_view device, const DataRecipe& recipe) {
-  std::string out = fmt::format("opwright run --case {} --device {}", shell_quoted(line), shell_word(device));
+  std::string out = fmt::format("opwright run --case {} --device {}", shell_quoted(line), shell_word(masked(device)));
   if (recipe.seed != 1) out += fmt::format(" --seed {}", recipe.seed);
   if (recipe.distribution != Distribution::kNormal) out += fmt::format(" --data {}", flag_of(recipe.distribution));
   return out;

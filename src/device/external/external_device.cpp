@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/secrets.h"
+
 namespace opwright {
 namespace {
 
@@ -46,7 +48,7 @@ Status ExternalDevice::greet() {
   OPWRIGHT_TRY_ASSIGN(ProgramProcess process, ProgramProcess::start(program_, folder_ ? folder_->path() : ""));
   process_.emplace(std::move(process));
   const auto give_up = [&](std::string_view problem) {
-    std::string message = with_tail(fmt::format("{} is no device: {}", program_.name, problem));
+    std::string message = with_tail(fmt::format("{} is no device: {}", masked(program_.name), problem));
     process_.reset();
     return fail(ErrorCode::kBadInput, std::move(message));
   };
@@ -63,7 +65,7 @@ Status ExternalDevice::greet() {
   auto hello = parse_hello(*line);
   if (!hello) return give_up(hello.error().message);
   hello->versions.emplace("device", hello->name);
-  hello->name = program_.name;
+  hello->name = masked(program_.name);
   hello->capture = hello->capture && folder_.has_value();
   // Results of one run are of one device: what was judged before by other numbers would stand beside.
   if (!can_.name.empty() && (hello->numerics != can_.numerics || hello->board.name != can_.board.name))

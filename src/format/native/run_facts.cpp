@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <ctime>
+#include <vector>
 
 #include "base/hash.h"
+#include "base/secrets.h"
 #include "format/native/value_json.h"
 #include "format/per_op/made_text.h"
 
@@ -31,12 +33,11 @@ bool is_scalar(const NativeValue& value) {
 
 std::string joined(const NativeValue* value) {  // a text, or a list of words
   if (value == nullptr) return "";
-  if (!value->is_list()) return std::string(text_of(value));
+  if (!value->is_list()) return masked(text_of(value));
+  std::vector<std::string> words;
+  for (const NativeValue* word : value->items) words.push_back(made_text(*word));
   std::string line;
-  for (const NativeValue* word : value->items) {
-    if (!line.empty()) line += ' ';
-    line += made_text(*word);
-  }
+  for (const std::string& word : masked_words(words)) line += (line.empty() ? "" : " ") + word;
   return line;
 }
 
@@ -81,8 +82,9 @@ RunFacts facts_of_run(NativeTrace& trace) {
       continue;
     }
     if (fact.name == "machine" || fact.name == "uid" || fact.name.starts_with("@")) continue;
+    // The recorder masks secrets; older ones and other writers did not.
     if (is_scalar(*value)) {
-      facts.texts.emplace_back(fact.name, made_text(*value));
+      facts.texts.emplace_back(fact.name, masked(made_text(*value)));
     } else if (value->is_list()) {
       facts.texts.emplace_back(fact.name, joined(value));
     } else if (value->is(Tag::kDict)) {
@@ -90,7 +92,7 @@ RunFacts facts_of_run(NativeTrace& trace) {
       for (std::size_t i = 0; i + 1 < value->items.size(); i += 2) {
         const std::string key = made_text(*value->items[i]);
         if (!is_scalar(*value->items[i + 1])) continue;
-        std::string text = made_text(*value->items[i + 1]);
+        std::string text = masked_words({key + "=" + made_text(*value->items[i + 1])}).front().substr(key.size() + 1);
         if (key == "HF_MODEL" || key == "LLAMA_DIR") facts.models.emplace_back(key, text);
         facts.texts.emplace_back(versions ? key : fmt::format("{}.{}", fact.name, key), std::move(text));
       }
