@@ -371,7 +371,7 @@ def test_data_stays_text(width: int, visit) -> None:
     for index in range(12):
         page.value(f"setView({{case: '{index}'}})")
         page.wait_for(f"document.getElementById('panel').open && openRow === {index}")
-        page.wait_for(f"document.getElementById('panel-line')?.textContent === text('line', {index})")
+        page.wait_for(f"document.getElementById('panel-line')?.textContent === visible(text('line', {index}))")
     page.value("setView({case: ''})")
     assert page.value("window.owned") is None
     assert page.value("document.images.length") == 0
@@ -380,6 +380,35 @@ def test_data_stays_text(width: int, visit) -> None:
     assert "</script><script>window.owned=1</script>" in page.text("#failures")
     assert "{{title}} {{data}}" in page.text("#results")
     assert page.value("document.documentElement.scrollWidth") <= width, "a name of 300 characters widens nothing"
+
+
+def test_marks_of_direction_and_controls_are_seen(visit) -> None:
+    page = visit("hostile", 36)
+    page.value("setView({case: '6'})")
+    page.wait_for("document.getElementById('panel').open && openRow === 6")
+    hidden = r"/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/"
+    shown = "document.body.innerText + [...document.querySelectorAll('[title], [aria-label]')].map(e => e.title + e.ariaLabel).join('')"
+    assert page.value(f"{hidden}.test({shown})") is False
+    assert "\\u202e back" in page.text("#panel h2"), page.text("#panel h2")
+    assert page.value("HIDDEN.test(report.strings.join(''))"), "the data is as it was: copying gives it back"
+
+
+def test_names_without_end_neither_freeze_the_page_nor_are_lost(visit) -> None:
+    page = visit("endless", 60)  # 60 names of 100,000 letters, each in a dozen places
+    drawn = page.value("document.body.textContent.length - [...document.scripts].reduce((n, s) => n + s.textContent.length, 0)")
+    assert drawn < 1_500_000, "what is drawn does not grow with the names"
+    assert "… (100," in page.text("#groups")
+    page.value("setFilters({op: text('op', 3)})")
+    assert page.value(SHOWN).startswith("1 of 60")
+    assert page.value("location.hash.length") < 1000
+    page.value("readHash(), render()")
+    assert page.value(SHOWN).startswith("1 of 60"), "the address leads back to the name"
+    page.value("setView({case: '3'})")
+    page.wait_for("document.getElementById('panel').open && openRow === 3")
+    assert page.value("document.querySelectorAll('#panel li').length") <= 210
+    page.click("#panel h2 .rest")
+    assert page.value("document.querySelector('#panel h2').textContent === text('op', 3)"), "all of it can be seen"
+    assert page.value("document.documentElement.scrollWidth") <= 1280
 
 
 def test_numbers_that_are_none(visit) -> None:

@@ -1,5 +1,5 @@
 // Writes a store with the results of a made-up run, for tests of `opwright report --html`.
-//   make_runs STORE UID KIND [COUNT]     KIND: mixed, empty, failed, accepted, against, hostile
+//   make_runs STORE UID KIND [COUNT]     KIND: mixed, empty, failed, accepted, against, hostile, endless
 #include <fmt/format.h>
 
 #include <cmath>
@@ -227,6 +227,23 @@ CaseRecord hostile_case(std::int64_t index, Dice& dice) {
   return record;
 }
 
+// Texts without end: a name of a hundred thousand letters, a list of fifty thousand.
+CaseRecord endless_case(std::int64_t index, Dice& dice) {
+  CaseRecord record = plain_case(index, dice);
+  const std::string text =
+      fmt::format("ttnn.endless_{}_{}", index, std::string(100'000, static_cast<char>('a' + index % 26)));
+  record.op = text;
+  record.line = text + "(" + text + ")";
+  record.dtype = record.memory = record.layout = record.suite = record.notes = record.evidence = text;
+  record.models = text + ", " + text + "2";
+  for (int i = 0; i < 50'000; ++i) record.differences += fmt::format("{}field{}: 1 -> 2", i > 0 ? "; " : "", i);
+  record.fields = 50'000;
+  record.verdicts = "[{\"outcome\": \"failed\", \"a\": [" + std::string(10'000, '[') + std::string(10'000, ']') + "]}]";
+  record.outputs = "[\"" + text + "\"]";
+  fail_with(record, Outcome::kFailed, text);
+  return record;
+}
+
 // As exec::repeat_command writes it: quoted for a shell.
 std::string repeat_of(const CaseRecord& record) {
   std::string quoted;
@@ -257,13 +274,13 @@ RunRecord run_of(const std::string& uid, const std::string& kind, std::int64_t c
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::cerr << "usage: make_runs STORE UID mixed|empty|failed|accepted|against|hostile [COUNT]\n";
+    std::cerr << "usage: make_runs STORE UID mixed|empty|failed|accepted|against|hostile|endless [COUNT]\n";
     return 2;
   }
   const std::string uid = argv[2], kind = argv[3];
   const std::map<std::string, std::function<CaseRecord(std::int64_t, Dice&)>> kinds{
-      {"mixed", mixed_case},       {"empty", mixed_case},     {"failed", failed_case},
-      {"accepted", accepted_case}, {"against", against_case}, {"hostile", hostile_case}};
+      {"mixed", mixed_case},     {"empty", mixed_case},     {"failed", failed_case},  {"accepted", accepted_case},
+      {"against", against_case}, {"hostile", hostile_case}, {"endless", endless_case}};
   const auto make = kinds.find(kind);
   if (make == kinds.end()) {
     std::cerr << "make_runs: no kind " << kind << "\n";

@@ -1,6 +1,6 @@
 // The results as the program packed them (src/report/page_data.cpp): columns, and strings named by their place.
 
-const report = { run: null, outcomes: [], strings: [], col: {}, rows: 0, models: new Map(), places: new Map() };
+const report = { run: null, outcomes: [], strings: [], col: {}, rows: 0, models: new Map(), places: new Map(), abbreviated: new Map() };
 
 // base64 of zlib, in an element of its own.
 async function unpack(id) {
@@ -25,7 +25,20 @@ async function load() {
   for (const place of new Set(columns.models)) {
     report.models.set(place, strings[place].split(",").map((name) => name.trim()));
   }
+  for (const name of [...strings, ...[...report.models.values()].flat()]) {
+    if (name.length > LONGEST_IN_ADDRESS) report.abbreviated.set(addressed(name), name);
+  }
 }
+
+// A name in the address of the page: a long one by its beginning and a number made of all of it.
+const LONGEST_IN_ADDRESS = 300;
+function addressed(name) {
+  if (name.length <= LONGEST_IN_ADDRESS) return name;
+  let hash = 0;
+  for (let i = 0; i < name.length; i += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(i)) | 0;
+  return `${name.slice(0, 40)}…${name.length}.${(hash >>> 0).toString(16)}`;
+}
+const named = (address) => report.abbreviated.get(address) ?? address;
 
 const text = (column, row) => report.strings[report.col[column][row]];
 // What model/outcome.h (Standing) says of an outcome: passed, undecided (nothing wrong, nothing proven), failed, no verdict.

@@ -82,7 +82,7 @@ function executedText(row, details) {
   const equal = report.col.fields_equal[row];
   if (!fields) return el("p", { class: "note" }, "Not compared.");
   return [el("p", null, el("strong", null, percent(equal, fields)), ` ${equal} of ${plural(fields, "field")} equal`),
-    details.differences && el("ul", { class: "plain" }, details.differences.split("; ").map((each) => el("li", null, el("code", null, each))))];
+    details.differences && shortList(details.differences.split("; ").map((each) => () => el("code", null, each)))];
 }
 
 function judgeFigures(row, details) {
@@ -110,19 +110,42 @@ function verdictTables(json) {
     el("summary", null, `Output ${i}: ${verdict.outcome || "?"}${verdict.judged_by ? ` by ${verdict.judged_by}` : ""}`), fieldsOf(verdict)));
 }
 
-const plainText = (value) =>
-  typeof value === "number" ? figure(value, 6) : typeof value === "string" ? value : JSON.stringify(value);
+// The first of many lines; a button brings the others.
+const MOST_ITEMS = 200;
+function shortList(items) {
+  const list = el("ul", { class: "plain" }, items.slice(0, MOST_ITEMS).map((item) => el("li", null, item())));
+  if (items.length <= MOST_ITEMS) return list;
+  const button = el("button", { type: "button", class: "rest", onclick: () => {
+    button.remove();
+    dressed(list, null, items.slice(MOST_ITEMS).map((item) => el("li", null, item())));
+  } }, `Show ${grouped(items.length - MOST_ITEMS)} more`);
+  return [list, button];
+}
+
+function plainText(value) {
+  if (typeof value === "number") return figure(value, 6);
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "(nested too deeply to be shown)";
+  }
+}
 
 function fieldsOf(object) {
   const rows = [];
-  const walk = (prefix, value) => {
+  const walk = (prefix, value, depth = 0) => {
+    if (rows.length >= MOST_ITEMS || depth > 20) {
+      if (rows.at(-1)?.[0] !== "…") rows.push(["…", "more than this page shows; opwright results --format json has all"]);
+      return;
+    }
     if (value === null || value === "" || (Array.isArray(value) && !value.length)) return;
     if (value === 0 && prefix.startsWith("nonfinite")) return; // counts of what did not occur
     if (typeof value === "object" && !Array.isArray(value)) {
-      Object.entries(value).forEach(([name, each]) => walk(prefix && prefix !== "metrics" ? `${prefix} · ${name}` : name, each));
+      Object.entries(value).forEach(([name, each]) => walk(prefix && prefix !== "metrics" ? `${prefix} · ${name}` : name, each, depth + 1));
     } else {
       const shown = prefix.startsWith("pcc") && typeof value === "number" ? pccText : plainText;
-      rows.push([prefix.replaceAll("_", " "), Array.isArray(value) ? value.map(plainText).join(", ") : shown(value)]);
+      rows.push([prefix.replaceAll("_", " "), Array.isArray(value) ? value.slice(0, MOST_ITEMS).map(plainText).join(", ") + (value.length > MOST_ITEMS ? ", …" : "") : shown(value)]);
     }
   };
   walk("", object);
@@ -138,5 +161,5 @@ function outputsOf(details) {
     outputs = null;
   }
   if (!Array.isArray(outputs)) return block("Outputs", el("pre", null, details.outputs));
-  return outputs.length > 0 && block("Outputs", el("ul", { class: "plain" }, outputs.map((output) => el("li", null, el("code", null, plainText(output))))));
+  return outputs.length > 0 && block("Outputs", shortList(outputs.map((output) => () => el("code", null, plainText(output)))));
 }

@@ -1,4 +1,30 @@
-// Elements and words. Text enters the page here only, as text: no data is ever read as HTML.
+// Elements and words. Text enters the page here only, as text: no data is ever read as HTML. What a reader would not see
+// (marks of direction, controls) is written out as in the program's own output, and what is endless is cut, with a button
+// for the rest: a name of a hundred thousand letters in every row would hold the browser for minutes.
+
+const MOST_NAME = 80; // letters of a name in a table or list; the panel of a case has it all
+const MOST_TEXT = 2000; // of any other text; a button shows the rest
+const HIDDEN = // as is_hidden of src/base/visible_text.cpp, but for tab and newline
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]/gu;
+const visible = (text) => text.replace(HIDDEN, (found) =>
+  found.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+const whole = (text, most) => (/[\ud800-\udbff]/.test(text[most - 1]) ? most - 1 : most); // not half a character
+const cut = (text, most) =>
+  text.length <= most ? visible(text) : `${visible(text.slice(0, whole(text, most)))}… (${grouped(text.length)} characters)`;
+
+// Elements that no button can lie in.
+const PLAIN = new Set(["OPTION", "BUTTON", "SUMMARY", "A", "LABEL", "TITLE", "title", "text"]);
+function textFor(node, text) {
+  if (text.length <= MOST_TEXT || PLAIN.has(node.tagName)) return [document.createTextNode(cut(text, MOST_TEXT))];
+  const head = document.createTextNode(`${visible(text.slice(0, whole(text, MOST_TEXT)))}… `);
+  const button = el("button", { type: "button", class: "rest", onclick: (event) => {
+    event.stopPropagation();
+    button.remove();
+    head.data = visible(text);
+    node.classList.add("endless");
+  } }, `Show all ${grouped(text.length)} characters`);
+  return [head, button];
+}
 
 // el("td", {class: "number", onclick: f}, "12", otherElement, null)
 function el(tag, attributes, ...children) {
@@ -15,11 +41,11 @@ function dressed(node, attributes, children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (name === "style") Object.assign(node.style, value);
-    else node.setAttribute(name, value === true ? "" : value);
+    else node.setAttribute(name, value === true ? "" : name === "href" || name === "value" ? value : cut(String(value), MOST_TEXT));
   }
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    node.append(...(child instanceof Node ? [child] : textFor(node, String(child))));
   }
   return node;
 }
@@ -84,7 +110,7 @@ function pccText(value) {
   return value.toFixed(Math.min(15, Math.max(4, nines + 2)));
 }
 
-const shownName = (name) => (name === "" ? "unknown" : name);
+const shownName = (name) => (name === "" ? "unknown" : cut(name, MOST_NAME));
 
 function copyButton(textOf) {
   const button = el("button", { type: "button", class: "copy", onclick: copy }, "Copy");

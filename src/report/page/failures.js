@@ -43,7 +43,7 @@ function clusterItem(rows) {
   return el("li", { class: `card cluster${shown ? " chosen" : ""}` },
     el("div", { class: "cluster-head" }, el("strong", { class: "times" }, grouped(rows.length), el("span", { class: "offscreen" }, " cases")),
       badge(outcomeOf(first).name), blames.length > 0 && el("span", { class: "note" }, `blame: ${blames.join(", ")}`),
-      el("span", { class: "note" }, ops.slice(0, 3).map(([name, some]) => `${name} ${grouped(some.length)}`).join(", "),
+      el("span", { class: "note" }, ops.slice(0, 3).map(([name, some]) => `${shownName(name)} ${grouped(some.length)}`).join(", "),
         ops.length > 3 && `, ${plural(ops.length - 3, "operator")} more`)),
     el("p", { class: "reason" }, text("reason", first) || "(no reason was given)"),
     commandBox(repeatOf(first)),

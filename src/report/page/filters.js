@@ -28,7 +28,7 @@ function readHash() {
   const parameters = new URLSearchParams(location.hash.slice(1));
   for (const name of FILTERS) {
     delete filters[name];
-    if (parameters.has(name)) filters[name] = parameters.get(name);
+    if (parameters.has(name)) filters[name] = named(parameters.get(name));
   }
   if (filters.text === "") delete filters.text;
   for (const name of Object.keys(VIEW)) view[name] = parameters.get(name) ?? VIEW[name];
@@ -36,7 +36,7 @@ function readHash() {
 
 function hashText() {
   const parameters = new URLSearchParams();
-  for (const name of FILTERS) if (name in filters) parameters.set(name, filters[name]);
+  for (const name of FILTERS) if (name in filters) parameters.set(name, addressed(filters[name]));
   for (const name of Object.keys(VIEW)) if (view[name] !== VIEW[name]) parameters.set(name, view[name]);
   return `#${parameters}`;
 }
@@ -147,7 +147,7 @@ function makeFilterBar() {
       { id: `filter-${name}`, onchange: (event) => setFilters({ [name]: chosenName(event.target) }) },
       el("option", { value: "" }, "all"),
       failures && el("option", { value: `=${ANY_FAILURE}` }, "any failure"),
-      names.map((each) => el("option", { value: `=${each}` }, `${shownName(each)} (${grouped(counts.get(each))})`)),
+      names.map((each) => el("option", { value: `=${addressed(each)}` }, `${shownName(each)} (${grouped(counts.get(each))})`)),
     );
     byId("selects").append(el("label", null, el("span", null, label), select));
   }
@@ -160,11 +160,11 @@ function makeFilterBar() {
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
 }
 
-const chosenName = (select) => (select.value === "" ? null : select.value.slice(1));
+const chosenName = (select) => (select.value === "" ? null : named(select.value.slice(1)));
 
 function chipText(name) {
   const choice = CHOICES.find((each) => each.name === name);
-  if (name === "text") return `“${filters.text}”`;
+  if (name === "text") return `“${cut(filters.text, MOST_NAME)}”`;
   if (name === "cluster") return "one cause";
   if (choice) return `${choice.label}: ${filters[name] === ANY_FAILURE ? "any failure" : shownName(filters[name])}`;
   const [low, high] = filters[name].split("..").map(Number);
@@ -179,7 +179,7 @@ function renderFilterBar(rows) {
   for (const { name } of CHOICES) {
     const select = byId(`filter-${name}`);
     if (!select) continue;
-    select.value = name in filters ? `=${filters[name]}` : "";
+    select.value = name in filters ? `=${addressed(filters[name])}` : "";
     select.classList.toggle("active", name in filters);
   }
   const input = byId("filter-text");

@@ -23,9 +23,9 @@ function renderMatrix() {
         el("button", { type: "button", class: "link", "aria-pressed": String(filters.op === line.op), onclick: () => toggleFilters({ op: line.op }) }, shownName(line.op))),
       dtypes.map((dtype) => {
         const chosen = filters.op === line.op && filters.dtype === dtype;
-        return matrixCell(line.cells.get(dtype), `${line.op}, ${shownName(dtype)}`, { op: line.op, dtype }, chosen);
+        return matrixCell(line.cells.get(dtype), `${shownName(line.op)}, ${shownName(dtype)}`, { op: line.op, dtype }, chosen);
       }),
-      matrixCell(line.opRows, line.op, { op: line.op }, false))))));
+      matrixCell(line.opRows, shownName(line.op), { op: line.op }, false))))));
 }
 
 function matrixCell(rows, words, wanted, chosen) {

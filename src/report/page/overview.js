@@ -10,8 +10,8 @@ function ranFor(run) {
 
 function renderHead() {
   const run = report.run;
-  fill("title", run.suite || "Run", el("span", { class: "on" }, " on "), run.device || "an unnamed device",
-    run.against && [el("span", { class: "on" }, " against "), run.against]);
+  fill("title", cut(run.suite || "Run", MOST_NAME), el("span", { class: "on" }, " on "), cut(run.device || "an unnamed device", MOST_NAME),
+    run.against && [el("span", { class: "on" }, " against "), cut(run.against, MOST_NAME)]);
   const facts = [
     ["Run", run.uid], ["Started", when(run.started)], ["Duration", ranFor(run)], ["Status", run.status],
     ["Host", run.host], ["Numerics", run.numerics], ["Seed", run.seed], ["Version", run.version],

@@ -1,13 +1,14 @@
 // Every result, a page at a time.
 
 const PAGE = 50;
+const MOST_LINE = 1000; // letters of a case in the table, where one line of them is seen
 
 const RESULT_COLUMNS = [
   { name: "index", label: "#", number: true, value: (row) => report.col.index[row], cell: (row) => caseLink(row, report.col.index[row]) },
   { name: "outcome", label: "Outcome", narrow: true, value: (row) => outcomeOrder().indexOf(report.col.outcome[row]), cell: (row) => badge(outcomeOf(row).name) },
   { name: "op", label: "Case", grow: true, value: (row) => text("op", row), cell: caseCell },
-  { name: "dtype", label: "Dtype", wide: true, word: true, value: (row) => text("dtype", row), cell: (row) => text("dtype", row) },
-  { name: "memory", label: "Memory", wide: true, word: true, value: (row) => text("memory", row), cell: (row) => text("memory", row) },
+  { name: "dtype", label: "Dtype", wide: true, word: true, value: (row) => text("dtype", row), cell: (row) => cut(text("dtype", row), MOST_NAME) },
+  { name: "memory", label: "Memory", wide: true, word: true, value: (row) => text("memory", row), cell: (row) => cut(text("memory", row), MOST_NAME) },
   { name: "pcc", label: "PCC", number: true, value: (row) => report.col.pcc[row], cell: (row) => pccText(report.col.pcc[row]) },
   { name: "ulp", label: "ULP", number: true, wide: true, falls: true, value: (row) => report.col.ulp[row], cell: (row) => figure(report.col.ulp[row], 3) },
   { name: "bound", label: "Of bound", number: true, wide: true, falls: true, value: (row) => report.col.bound[row], cell: (row) => shareOfBound(row) },
@@ -39,9 +40,9 @@ function caseCell(row) {
   const op = text("op", row);
   const line = text("line", row);
   const reason = text("reason", row);
-  return el("div", { class: "case" }, el("span", { class: "op" }, op),
-    el("span", { class: "line", title: line }, line.startsWith(op) ? line.slice(op.length) : line),
-    reason && el("span", { class: "why", title: reason }, reason));
+  return el("div", { class: "case" }, el("span", { class: "op" }, shownName(op)),
+    el("span", { class: "line", title: line }, cut(line.startsWith(op) ? line.slice(op.length) : line, MOST_LINE)),
+    reason && el("span", { class: "why", title: reason }, cut(reason, MOST_LINE)));
 }
 
 const resultRow = (row) =>
