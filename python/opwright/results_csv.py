@@ -175,7 +175,21 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, (list, dict)):
         return json.dumps(value, allow_nan=False)
-    return str(value).replace("\0", "\\0")
+    text = str(value).replace("\0", "\\0")
+    return f"'{text}" if not isinstance(value, (int, float)) and _begins_formula(text) else text
+
+
+def _begins_formula(text: str) -> bool:
+    """Would a spreadsheet compute it? An apostrophe in front keeps it a text (docs/formats/text.md)."""
+    if text.startswith("'"):
+        return True
+    if not text.lstrip(" \t\r\n\"`").startswith(("=", "+", "-", "@")):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
 
 
 def _write(file: int, text: bytes) -> None:

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/visible_text.h"
+
 namespace opwright::json {
 namespace {
 
@@ -23,19 +25,11 @@ bool is_plain(std::string_view text) {
   return special == 0;
 }
 
-// Reads one code point of (valid) UTF-8 at `i` and moves behind it; bytes that are no UTF-8 come back as they are.
+// Reads one code point of UTF-8 at `i` and moves behind it; bytes that are no UTF-8 come back one by one, as they are.
 std::uint32_t next_code_point(std::string_view text, std::size_t& i) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
-  const std::uint32_t lead = byte(i);
-  const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
-  if (i + static_cast<std::size_t>(more) >= text.size() + (more == 0 ? 1 : 0)) {
-    ++i;
-    return lead;
-  }
-  std::uint32_t code = more == 0 ? lead : lead & (0x3Fu >> more);
-  ++i;
-  for (int k = 0; k < more; ++k) code = (code << 6) | (byte(i++) & 0x3Fu);
-  return code;
+  const CodePoint point = code_point_at(text, i);
+  i += point.bytes;
+  return point.code;
 }
 
 // What Python's repr shows as it is, beyond ASCII: all but blanks, controls, marks of direction and unassigned planes.

@@ -165,5 +165,22 @@ TEST(JsonWrite, Repr) {
 
 TEST(JsonWrite, ReprEscapesWhatIsNotPrintable) { EXPECT_EQ(repr(R"("\u0085\u00a0\u200b")"), R"('\x85\xa0\u200b')"); }
 
+// Names of a native trace may hold any byte; what is written must be JSON whatever they are.
+TEST(JsonWrite, BytesThatAreNoUtf8BecomeValidEscapes) {
+  const auto quoted = [](std::string_view text) {
+    std::string out;
+    append_quoted(out, text);
+    return out;
+  };
+  EXPECT_EQ(quoted("\xc3\"x"), "\"\\u00c3\\\"x\"");  // the quote behind it is not swallowed
+  EXPECT_EQ(quoted("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"");
+  EXPECT_EQ(quoted("\xf7\xbf\xbf\xbf"), "\"\\u00f7\\u00bf\\u00bf\\u00bf\"");
+  Document document;
+  std::string all;
+  for (int a = 0; a < 256; ++a)
+    for (const char* b : {"", "\"", "\x80", "\xa0\x80", "\xbf\xbf\xbf"}) (all += static_cast<char>(a)) += b;
+  EXPECT_TRUE(document.parse(quoted(all)));
+}
+
 }  // namespace
 }  // namespace opwright::json

@@ -10,12 +10,15 @@
 
 namespace opwright {
 
-// Columns on a terminal: UTF-8 continuation bytes take none.
+// Columns on a terminal: a character takes one, those of East Asia and pictures two, marks that combine none.
 std::size_t width_of(std::string_view text);
 // At most `width` columns of a terminal, with … where it was cut.
 std::string cut_text(std::string_view text, std::size_t width);
+// A cell as RFC 4180 writes it, on which a spreadsheet has nothing to compute: a text that would begin a formula gets
+// an apostrophe in front, as does one that begins with an apostrophe, so that taking one away gives the text again.
+// Numbers stay numbers. What no terminal should get raw is escaped (base/visible_text.h); lines stay lines.
 std::string csv_cell(std::string_view text);
-// As a shell takes it for one word.
+// As a shell takes it for one word; with characters that nobody sees, in the form $'…' that bash, zsh and ksh read.
 std::string shell_quoted(std::string_view text);
 std::string shell_word(std::string_view text);  // quoted only where it must be
 // 1 -> "1 file", 2 -> "2 files"; `many` for words with another plural

@@ -28,6 +28,9 @@ struct Flag {
   bool repeatable = false;
 };
 
+// The streams that a verb gets are behind a border (base/visible_text.h), which run_command_line() puts there: no verb
+// can bring a control character to a terminal, whatever a trace calls its operations. `live()` leads past it, to
+// standard error, for the few who move the cursor: they escape what is not their own.
 struct CommandEnv {
   std::ostream& out;
   std::ostream& err;
@@ -36,7 +39,10 @@ struct CommandEnv {
   int width = 100;  // columns of the terminal
   std::string store;
   OutputFormat format = OutputFormat::kTable;
-  bool status_is_programs = false;  // the exit status is that of the user's program, whatever becomes of our output
+  bool status_is_programs = false;      // the exit status is that of the user's program, whatever becomes of our output
+  std::ostream* past_border = nullptr;  // standard error itself
+
+  std::ostream& live() { return past_border != nullptr ? *past_border : err; }
 };
 
 class ParsedArgs {
@@ -66,8 +72,9 @@ struct Command {
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport,
     kWorker, kKeeper, kDevice, kMock, kDump, kTrim, kConvert, kDoctor;
 
-// Runs a whole command line; argv without the program's name. Never throws.
-int run_command_line(const std::vector<std::string>& args, CommandEnv& env);
+// Runs a whole command line; argv without the program's name. Never throws. What reaches `world` is harmless text, but
+// for the colours and the cursor of the live view.
+int run_command_line(const std::vector<std::string>& args, CommandEnv& world);
 
 // The whole number of a flag, or `otherwise`.
 Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std::size_t otherwise);

@@ -7,6 +7,7 @@
 
 #include "base/near_names.h"
 #include "base/text.h"
+#include "base/visible_text.h"
 #include "cli/call_flags.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -119,7 +120,7 @@ Result<Conversion> to_jsonl(NativeTrace& trace, const std::string& output, Comma
 void report(const Conversion& conversion, const std::string& to, const std::string& output, CommandEnv& env) {
   JsonObject dropped, losses, examples;
   std::string human = fmt::format("{} written as {}{}{}\n", plural(static_cast<std::int64_t>(conversion.calls), "call"),
-                                  to, output.empty() ? "" : " to ", output);
+                                  to, output.empty() ? "" : " to ", visible(output));
   std::string names;
   for (const auto& [what, count] : conversion.dropped) {
     dropped.add(what, static_cast<std::int64_t>(count));
@@ -128,8 +129,9 @@ void report(const Conversion& conversion, const std::string& to, const std::stri
   if (!names.empty()) human += fmt::format("no place for: {}\n", names);
   for (const auto& [kind, lost] : conversion.losses) {
     losses.add(kind, static_cast<std::int64_t>(lost.count));
-    examples.add(kind, lost.example);
-    human += fmt::format("LOST {} x {}: {}\n", grouped(static_cast<std::int64_t>(lost.count)), kind, lost.example);
+    examples.add(kind, visible(lost.example));
+    human +=
+        fmt::format("LOST {} x {}: {}\n", grouped(static_cast<std::int64_t>(lost.count)), kind, visible(lost.example));
   }
   if (output.empty() || output == "-") {  // standard output is the trace
     env.err << human;

@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/config_diff.h"
 #include "cli/output.h"
@@ -49,18 +50,18 @@ std::string pair_json(const ConfigPair& pair) {
 }
 
 void describe(const OperationDiff& diff, std::size_t limit, std::string& human) {
-  human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", diff.op, diff.same, diff.changed.size(),
-                       diff.removed.size(), diff.added.size());
+  human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", visible(diff.op), diff.same,
+                       diff.changed.size(), diff.removed.size(), diff.added.size());
   for (std::size_t i = 0; i < diff.changed.size() && i < limit; ++i) {
     human += fmt::format("  ~ {} -> {}\n", to_hex(diff.changed[i].from->key).substr(0, 12),
                          to_hex(diff.changed[i].to->key).substr(0, 12));
     for (const FieldChange& change : diff.changed[i].changes)
-      human += fmt::format("      {}: {} -> {}\n", change.field, change.from, change.to);
+      human += fmt::format("      {}: {} -> {}\n", visible(change.field), visible(change.from), visible(change.to));
   }
   if (diff.changed.size() > limit) human += fmt::format("  ~ {} more\n", diff.changed.size() - limit);
   const auto list = [&](char sign, const std::vector<const OpConfig*>& configs) {
     for (std::size_t i = 0; i < configs.size() && i < limit; ++i)
-      human += fmt::format("  {} {}\n", sign, short_text(*configs[i]));
+      human += fmt::format("  {} {}\n", sign, visible(short_text(*configs[i])));
     if (configs.size() > limit) human += fmt::format("  {} {} more\n", sign, configs.size() - limit);
   };
   list('-', diff.removed);
@@ -104,8 +105,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   for (const auto& [name, set] : {std::pair{args.positionals[0], &a}, std::pair{args.positionals[1], &b}}) {
     if (set->filtered > 0)
       human += fmt::format("not compared: {} records of {} that the filter leaves out (--all-ops compares them)\n",
-                           grouped(set->filtered), name);
-    if (set->losses > 0) human += fmt::format("LOST {} of {}: {}\n", set->losses, name, set->loss_example);
+                           grouped(set->filtered), visible(name));
+    if (set->losses > 0)
+      human += fmt::format("LOST {} of {}: {}\n", set->losses, visible(name), visible(set->loss_example));
   }
   JsonObject object;
   object.add_bool("equal", equal)

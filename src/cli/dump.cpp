@@ -4,6 +4,8 @@
 #include <unordered_map>
 
 #include "base/json_write.h"
+#include "base/secrets.h"
+#include "base/visible_text.h"
 #include "cli/call_flags.h"
 #include "cli/command.h"
 #include "cli/dump_json.h"
@@ -43,12 +45,7 @@ std::string time_text(std::int64_t ns) {
   return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
 }
 
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  }
-  return text.size() > kLongestFact ? text.substr(0, kLongestFact) + "…" : text;
-}
+std::string one_line(std::string_view text) { return cut_text(visible(text), kLongestFact); }
 
 // How deep calls are nested, as they come in the order in which they began.
 class Nesting {
@@ -66,27 +63,27 @@ class Nesting {
 
 void print_head(NativeTrace& trace, CommandEnv& env) {
   const capture::Header& header = trace.header();
-  env.out << fmt::format("{}: native trace, version {}, process {}, {}\n", trace.path(), header.version, header.pid,
-                         state_text(header.state));
+  env.out << fmt::format("{}: native trace, version {}, process {}, {}\n", visible(trace.path()), header.version,
+                         header.pid, state_text(header.state));
   env.out << fmt::format("counted by the recorder: {}, {} raised, {} filtered, {} with less detail, {} lost; {}\n",
                          plural(static_cast<std::int64_t>(header.calls), "call"), header.errors, header.calls_filtered,
                          header.calls_thinned, header.calls_lost,
                          plural(static_cast<std::int64_t>(header.values), "value"));
   for (const format::Fact& fact : trace.facts()) {
     const format::NativeValue* value = trace.values().decode(fact.encoded);
-    env.out << fmt::format("fact {}: {}\n", fact.name,
-                           value == nullptr ? "damaged" : one_line(format::to_json(*value)));
+    env.out << fmt::format("fact {}: {}\n", visible(fact.name),
+                           value == nullptr ? "damaged" : one_line(masked(format::to_json(*value))));
   }
   for (const format::TestOutcome& test : trace.tests())
-    env.out << fmt::format("test {}: {} ({:.3f} s)\n", test.id, test.outcome, test.seconds);
+    env.out << fmt::format("test {}: {} ({:.3f} s)\n", visible(test.id), visible(test.outcome), test.seconds);
   for (const format::Note& note : trace.notes())
-    env.out << fmt::format("note {}: {}\n", note.kind, one_line(std::string(note.text)));
+    env.out << fmt::format("note {}: {}\n", visible(note.kind), one_line(note.text));
 }
 
 void print_damage(const NativeTrace& trace, CommandEnv& env) {
   for (const auto& [kind, entry] : trace.damage().entries())
     env.out << fmt::format("LOST {} x {}: byte {}: {}\n", grouped(static_cast<std::int64_t>(entry.count)), kind,
-                           entry.offset, entry.example);
+                           entry.offset, visible(entry.example));
 }
 
 Status dump_table(NativeTrace& trace, const format::CallFilter& filter, std::size_t limit, CommandEnv& env) {
@@ -106,10 +103,11 @@ Status dump_table(NativeTrace& trace, const format::CallFilter& filter, std::siz
     }
     if (shown++ == 0) env.out << fmt::format("{:>8} {:>12} {:>10}  call\n", "number", "begins", "takes");
     const format::CallContext context = trace.context(call->context);
-    if (context.test != test) env.out << fmt::format("test {}\n", context.test.empty() ? "ended" : context.test);
+    if (context.test != test)
+      env.out << fmt::format("test {}\n", context.test.empty() ? "ended" : visible(context.test));
     if (context.phase != phase || context.label != label)
-      env.out << fmt::format("phase {}, label {}\n", context.phase.empty() ? "-" : context.phase,
-                             context.label.empty() ? "-" : context.label);
+      env.out << fmt::format("phase {}, label {}\n", context.phase.empty() ? "-" : visible(context.phase),
+                             context.label.empty() ? "-" : visible(context.label));
     if (call->thread != thread) env.out << fmt::format("thread {}\n", call->thread);
     test = context.test;
     phase = context.phase;
@@ -117,7 +115,7 @@ Status dump_table(NativeTrace& trace, const format::CallFilter& filter, std::siz
     thread = call->thread;
     env.out << fmt::format("{:>8} {:>9.3f} ms {:>10}  {}{}\n", call->seq, static_cast<double>(call->start_ns) / 1e6,
                            call->finished ? time_text(call->duration_ns) : "", std::string(2 * depth, ' '),
-                           format::call_text(trace, *call));
+                           visible(format::call_text(trace, *call)));
     trace.values().forget();
   }
   env.out << fmt::format("{} shown{}\n", plural(static_cast<std::int64_t>(shown), "call"),

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 
+#include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/ingest.h"
 #include "cli/output.h"
@@ -48,17 +49,17 @@ std::string human(const ImportReport& report, const IngestOptions& options, bool
     text += fmt::format("not kept: {}\n", count_list(report.left_out, report.left_out.size()));
   if (report.unknown_names > 0)
     text += fmt::format("unknown: {} kept as spelled{}\n", plural(report.unknown_names, "name"),
-                        report.unknown_example.empty() ? "" : ", e.g. " + report.unknown_example);
+                        report.unknown_example.empty() ? "" : ", e.g. " + visible(report.unknown_example));
   for (const auto& [kind, lost] : report.losses)
-    text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
+    text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, visible(lost.example));
   if (report.unparsed_left > 0) {
     text += fmt::format("unparsed: {} kept as opaque text{}\n", plural(report.unparsed_left, "value"),
-                        report.unparsed_example.empty() ? "" : ", e.g. " + report.unparsed_example);
+                        report.unparsed_example.empty() ? "" : ", e.g. " + visible(report.unparsed_example));
   }
   text += fmt::format("{} in {:.3f} s", size_text(static_cast<std::int64_t>(report.bytes)), seconds);
   if (report.bytes > 1'000'000)
     text += fmt::format(" ({:.0f} MB/s)", static_cast<double>(report.bytes) / 1e6 / seconds);
-  return text + (written ? fmt::format(", store {}\n", options.store) : "\n");
+  return text + (written ? fmt::format(", store {}\n", visible(options.store)) : "\n");
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
@@ -81,15 +82,15 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (env.err_is_terminal) {
     options.progress = [&](const ImportReport& so_far) {
       told = true;
-      env.err << fmt::format("\r{}, {}, {} so far", plural(static_cast<std::int64_t>(so_far.files), "file"),
-                             size_text(static_cast<std::int64_t>(so_far.bytes)),
-                             plural(so_far.configurations, "configuration"))
-              << std::flush;
+      env.live() << fmt::format("\r{}, {}, {} so far", plural(static_cast<std::int64_t>(so_far.files), "file"),
+                                size_text(static_cast<std::int64_t>(so_far.bytes)),
+                                plural(so_far.configurations, "configuration"))
+                 << std::flush;
     };
   }
   const auto start = std::chrono::steady_clock::now();
   const Result<ImportReport> done = ingest(args.positionals, options);
-  if (told) env.err << "\r\033[K";  // the line of progress goes
+  if (told) env.live() << "\r\033[K";  // the line of progress goes
   if (!done) return fail(done.error());
   const ImportReport& report = *done;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_write.h"
+#include "base/visible_text.h"
 
 namespace opwright::cli {
 namespace {
@@ -22,7 +23,7 @@ void print_table(const Table& table, CommandEnv& env) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (!table.columns[i].in_table) continue;
     std::size_t width = width_of(table.columns[i].name);
-    for (const auto& row : table.rows) width = std::max(width, width_of(row[i].text));
+    for (const auto& row : table.rows) width = std::max(width, width_of(visible(row[i].text)));
     shown.push_back(i);
     widths.push_back(width);
   }
@@ -38,7 +39,7 @@ void print_table(const Table& table, CommandEnv& env) {
     env.out << (env.out_is_terminal ? cut_text(out, static_cast<std::size_t>(env.width)) : out) << '\n';
   };
   line([&](std::size_t i) { return table.columns[i].name; });
-  for (const auto& row : table.rows) line([&](std::size_t i) { return row[i].text; });
+  for (const auto& row : table.rows) line([&](std::size_t i) { return visible(row[i].text); });
 }
 
 }  // namespace

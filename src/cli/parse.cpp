@@ -10,6 +10,8 @@
 #include <iostream>
 
 #include "base/near_names.h"
+#include "base/secrets.h"
+#include "base/visible_text.h"
 #include "cli/command.h"
 
 namespace opwright::cli {
@@ -22,8 +24,12 @@ constexpr std::array kHidden{&kWorker, &kKeeper};
 
 int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
 
+// A message may hold lines of others, such as the last words of a device program: they are indented, so that none looks
+// like a line of ours.
 int complain(const Error& error, CommandEnv& env) {
-  env.err << "opwright: " << error.message << '\n';
+  std::string text;
+  for (const char c : masked(error.message)) text += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  env.err << "opwright: " << text << '\n';
   return exit_code(error);
 }
 
@@ -258,7 +264,9 @@ Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std:
   return static_cast<std::size_t>(std::stoull(text));
 }
 
-int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {
+namespace {
+
+int run_behind_border(const std::vector<std::string>& args, CommandEnv& env) {
   try {
     const auto verb = find_verb(args);
     if (verb != args.end() && *verb == "help") {
@@ -276,6 +284,25 @@ int run_command_line(const std::vector<std::string>& args, CommandEnv& env) {
     env.err << "opwright: internal error: " << error.what() << "; please report it with the command line\n";
     return kExitFailed;
   }
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& args, CommandEnv& world) {
+  VisibleStream out(world.out), err(world.err);
+  err << std::unitbuf;
+  CommandEnv env{.out = out,
+                 .err = err,
+                 .out_is_terminal = world.out_is_terminal,
+                 .err_is_terminal = world.err_is_terminal,
+                 .width = world.width,
+                 .store = world.store,
+                 .format = world.format,
+                 .status_is_programs = world.status_is_programs,
+                 .past_border = &world.err};
+  const int code = run_behind_border(args, env);
+  world.status_is_programs = env.status_is_programs;
+  return code;
 }
 
 }  // namespace opwright::cli

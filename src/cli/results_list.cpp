@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_write.h"
+#include "base/visible_text.h"
 #include "cli/output.h"
 #include "cli/results_views.h"
 #include "model/record_json.h"
@@ -18,13 +19,7 @@ Cell real_cell(bool there, double value, std::string shown, const CommandEnv& en
   return {env.format == OutputFormat::kTable ? std::move(shown) : json::float_text(value), json::figure_text(value)};
 }
 
-// A message of a process that died may hold anything: nothing of it reaches the terminal as a command.
-std::string first_line(std::string_view message) {
-  std::string line(message.substr(0, message.find('\n')));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return line;
-}
+std::string first_line(std::string_view message) { return visible(message.substr(0, message.find('\n'))); }
 
 std::string csv_line(const CaseRecord& record) {
   const auto real = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
@@ -80,7 +75,7 @@ Result<int> list_results(const report::ResultStream& results, CommandEnv& env) {
       case OutputFormat::kTable: {
         std::string line = fmt::format("{:<13} {:>10} {:>9}  {}", name_of(record.outcome),
                                        record.pcc ? report::pcc_text(*record.pcc) : "",
-                                       report::seconds_text(record.wall_seconds), record.line);
+                                       report::seconds_text(record.wall_seconds), visible(record.line));
         if (!record.reason.empty()) line += "   " + first_line(record.reason);
         env.out << (env.out_is_terminal ? cut_text(line, static_cast<std::size_t>(env.width)) : line) << '\n';
         break;

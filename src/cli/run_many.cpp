@@ -273,7 +273,7 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   RunQueue queue(plan.spool.cases(), waiting, memory);
   double seconds = 0;
   for (const std::uint32_t index : waiting) seconds += static_cast<double>(plan.spool.cases()[index].seconds);
-  RunView view(env.err, view_options(env, args.is_set("--quiet")));
+  RunView view(env.live(), view_options(env, args.is_set("--quiet")));
   view.start({.total = static_cast<std::int64_t>(plan.chosen.size()),
               .done_before = static_cast<std::int64_t>(before.done.size()),
               .seconds = seconds,

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/visible_text.h"
 #include "base/words.h"
 
 namespace opwright::cli {
@@ -31,24 +32,12 @@ std::string_view colour_of(Outcome outcome) {
   return is_failure(outcome) ? kRed : kYellow;
 }
 
-// Traces and programs choose these texts: none may move a cursor.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7F) c = ' ';
-  return out;
-}
-
-std::string one_line(std::string_view text) {
-  std::string out = printable(text);
-  std::ranges::replace(out, '\n', ' ');
-  return out;
-}
+// Traces and programs choose the texts of cases: none may move a cursor, so all of them go through visible().
 
 // "  first\n    second\n"
 std::string indented(std::string_view text) {
   std::string out = "  ";
-  for (const char c : printable(text)) {
+  for (const char c : visible_lines(text)) {
     out += c;
     if (c == '\n') out += "    ";
   }
@@ -121,13 +110,13 @@ void RunView::start(const RunSize& size) {
 
 void RunView::case_started(int slot, std::string_view op, std::string_view line, double estimated_seconds) {
   if (static_cast<std::size_t>(slot) >= slots_.size()) slots_.resize(static_cast<std::size_t>(slot) + 1);
-  slots_[static_cast<std::size_t>(slot)] = {true, one_line(op),   one_line(line.substr(0, 400)),
+  slots_[static_cast<std::size_t>(slot)] = {true, visible(op),    visible(line.substr(0, 400)),
                                             "",   options_.now(), estimated_seconds};
   tick();
 }
 
 void RunView::slot_note(int slot, std::string_view text) {
-  slots_[static_cast<std::size_t>(slot)].note = one_line(text);
+  slots_[static_cast<std::size_t>(slot)].note = visible(text);
   tick();
 }
 
@@ -161,7 +150,7 @@ void RunView::case_ended(int slot, const CaseRecord& record) {
 }
 
 void RunView::note(std::string_view text) {
-  if (options_.mode != ViewOptions::Mode::kQuiet) keep(printable(text) + '\n');
+  if (options_.mode != ViewOptions::Mode::kQuiet) keep(visible_lines(text) + '\n');
 }
 
 void RunView::keep(std::string text) {
@@ -309,7 +298,7 @@ std::string RunView::coloured(std::string_view text, std::string_view colour) co
 
 std::string RunView::case_text(const CaseRecord& record) const {
   std::string text = fmt::format("{}  {}  {:.3f} s", coloured(name_of(record.outcome), colour_of(record.outcome)),
-                                 one_line(record.op), record.wall_seconds);
+                                 visible(record.op), record.wall_seconds);
   if (record.pcc) text += "  " + pcc_text(*record.pcc);
   text += fmt::format("  [{}/{}]\n", done_, size_.total);
   if (record.outcome != Outcome::kPassed && !record.reason.empty()) text += indented(record.reason);

@@ -365,12 +365,13 @@ TEST_F(ViewTest, ColourIsOnlyWhereItIsAllowed) {
 TEST_F(ViewTest, TextsOfATraceCannotMoveTheCursor) {
   RunView view(stream, options(ViewOptions::Mode::kLines));
   view.start({.total = 2});
-  CaseRecord nasty = record(Outcome::kFailed, "ttnn.\x1b[2Jadd\n");
+  CaseRecord nasty = record(Outcome::kFailed, "ttnn.\x1b[2Jadd\n\xe2\x80\xae");
   nasty.reason = "first\n\x1b]0;title\x07second";
   view.case_ended(0, nasty);
   const std::string text = taken();
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  EXPECT_THAT(text, HasSubstr("  first\n     ]0;title second\n"));
+  EXPECT_THAT(text, HasSubstr("ttnn.\\u001b[2Jadd\\n\\u202e"));
+  EXPECT_THAT(text, HasSubstr("  first\n    \\u001b]0;title\\u0007second\n"));
 }
 
 TEST_F(ViewTest, AViewThatIsDestroyedSaysHowFarItCame) {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/near_names.h"
+#include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
@@ -53,6 +54,16 @@ Result<std::vector<std::string>> resolve(store::Reader& reader, const std::strin
               fmt::format("{}{} 'opwright ops' lists what is there", message, suggestion.empty() ? ";" : suggestion));
 }
 
+// As a selector takes it: a name of a trace may hold quotes.
+std::string quoted(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
 std::string calls_text(const Selected& selected) {
   return fmt::format("{}{} call{}{}", selected.uncounted > 0 ? "≥" : "", grouped(selected.calls),
                      selected.calls == 1 ? "" : "s",
@@ -69,12 +80,12 @@ std::string error_line(std::string_view error, std::size_t room) {
     else if (line.back() != ' ')
       line += ' ';
   }
-  return cut_text(line, room);
+  return cut_text(visible(line), room);
 }
 
 std::string joined(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i > 0 ? ", " : "") + names[i];
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i > 0 ? ", " : "") + visible(names[i]);
   if (names.size() > most) text += fmt::format(" +{}", names.size() - most);
   return text;
 }
@@ -93,10 +104,11 @@ std::vector<std::string> argument_lines(const OpConfig& config) {
     }
     bool has_tensor = false;
     for_each_tensor(argument.value, [&](const TensorSpec& spec) {
-      lines.push_back((tensors > 1 ? argument.name + (has_tensor ? ", " : "  ") : std::string()) + tensor_line(spec));
+      lines.push_back((tensors > 1 ? visible(argument.name) + (has_tensor ? ", " : "  ") : std::string()) +
+                      tensor_line(spec));
       has_tensor = true;
     });
-    if (!has_tensor) others += (others.empty() ? "" : "  ") + argument.name + "=" + to_text(argument.value);
+    if (!has_tensor) others += (others.empty() ? "" : "  ") + visible(argument.name) + "=" + to_text(argument.value);
   }
   const std::string rest = none > 0 ? fmt::format("(+{} none)", none) : "";
   if (others.empty() && lines.size() == 1 && none > 0)
@@ -139,7 +151,7 @@ void print_sources(const Selected& selected, CommandEnv& env) {
     const std::string source = tests.size() > 1               ? fmt::format("{} ({} tests)", function, tests.size())
                                : tests.begin()->first.empty() ? "unknown source"
                                                               : tests.begin()->first;
-    env.out << fmt::format("      {} on {}, trace {}{}\n", source, machine, trace,
+    env.out << fmt::format("      {} on {}, trace {}{}\n", visible(source), visible(machine), visible(trace),
                            raised > 0 ? fmt::format(", {} raised", grouped(raised)) : "");
   }
 }
@@ -151,7 +163,7 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
     for (std::string& model : selected->models()) models.insert(std::move(model));
   }
   models.erase("unknown");
-  env.out << fmt::format("{}   {} configuration{}   {} model{}\n", op, all.size(), all.size() == 1 ? "" : "s",
+  env.out << fmt::format("{}   {} configuration{}   {} model{}\n", visible(op), all.size(), all.size() == 1 ? "" : "s",
                          models.size(), models.size() == 1 ? "" : "s");
   std::size_t number = 0;
   for (const Selected* selected : all) {
@@ -186,7 +198,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   } else {
     OPWRIGHT_TRY_ASSIGN(const auto names, resolve(reader, args.positionals[0]));
     for (const std::string& name : names) {
-      std::string text = fmt::format("op=\"{}\"", name);
+      std::string text = fmt::format("op={}", quoted(name));
       if (const std::string where = args.value("--where"); !where.empty()) text += fmt::format(" and ({})", where);
       OPWRIGHT_TRY_ASSIGN(const select::Selector narrowed, select::parse_selector(text));
       OPWRIGHT_TRY_ASSIGN(auto found, select_all(reader, narrowed));

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
@@ -51,7 +52,7 @@ std::string counts_text(std::string_view title, const Counts& counts, std::size_
   if (counts.empty()) return "";
   std::string text = fmt::format("\n{}\n", title);
   for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
-    text += fmt::format("  {:>9}  {}\n", grouped(-sorted[i].first), sorted[i].second);
+    text += fmt::format("  {:>9}  {}\n", grouped(-sorted[i].first), visible(sorted[i].second));
   if (sorted.size() > most) text += fmt::format("  {:>9}  {} more\n", "", sorted.size() - most);
   return text;
 }
@@ -97,7 +98,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   human +=
       fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"),
-                  plural(totals.traces, "trace"), size_text(totals.bytes), env.store);
+                  plural(totals.traces, "trace"), size_text(totals.bytes), visible(env.store));
   if (all.configurations == 0) human = "no configuration matches\n";
   human += counts_text("operations (configurations)", all.operations, 15);
   human += counts_text("models (configurations)", all.models);

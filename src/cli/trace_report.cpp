@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/visible_text.h"
 #include "cli/output.h"
 #include "cli/trace_outcome.h"
 
@@ -12,21 +13,22 @@ std::string top_operations(const std::map<std::string, std::int64_t>& calls, std
   const auto sorted = by_count(calls);
   std::string text;
   for (std::size_t i = 0; i < sorted.size() && i < most; ++i)
-    text += fmt::format("  {:<60} {:>10}\n", sorted[i].first, grouped(sorted[i].second));
+    text += fmt::format("  {:<60} {:>10}\n", visible(sorted[i].first), grouped(sorted[i].second));
   if (sorted.size() > most) text += fmt::format("  and {} more operations\n", sorted.size() - most);
   return text;
 }
 
 std::string tests_text(const std::map<std::string, std::int64_t>& tests) {
   std::string text;
-  for (const auto& [outcome, count] : tests) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
+  for (const auto& [outcome, count] : tests)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, visible(outcome));
   return text;
 }
 
 // What the user reads when the program has ended.
 std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
   const TraceSummary& summary = outcome.summary;
-  std::string text = fmt::format("\ntraced: {}\n", item.shown);
+  std::string text = fmt::format("\ntraced: {}\n", visible(item.shown));
   if (outcome.ended.signal != 0)
     text += fmt::format("program: ended by {}\n", launch::signal_text(outcome.ended.signal));
   else if (outcome.ended.status != 0)
@@ -45,7 +47,7 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
   for (const std::string& test : summary.running_tests)
     text += fmt::format("UNFINISHED: the process ended during the test {}\n", test);
   for (const std::string& op : summary.unfinished_calls)
-    text += fmt::format("UNFINISHED: the process ended during a call of {}\n", op);
+    text += fmt::format("UNFINISHED: the process ended during a call of {}\n", visible(op));
   if (const auto shown = static_cast<std::int64_t>(summary.unfinished_calls.size()); summary.unfinished > shown)
     text += fmt::format("UNFINISHED: {} more\n", grouped(summary.unfinished - shown));
   if (summary.filtered > 0) text += fmt::format("not recorded, as asked: {}\n", plural(summary.filtered, "call"));
@@ -59,10 +61,10 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
     text +=
         fmt::format("cut: {} recorded in part or by length, being too large or data\n", plural(summary.cut, "value"));
   for (const auto& [note, count] : summary.notes)
-    text += fmt::format("note: {}{}\n", note, count > 1 ? fmt::format(" ({} times)", count) : "");
+    text += fmt::format("note: {}{}\n", visible(note), count > 1 ? fmt::format(" ({} times)", count) : "");
   if (outcome.device_trace && outcome.device_trace->captured + outcome.device_trace->replayed > 0)
     text += device_trace_text(*outcome.device_trace) + "\n";
-  for (const std::string& problem : summary.problems) text += fmt::format("LOST {}\n", problem);
+  for (const std::string& problem : summary.problems) text += fmt::format("LOST {}\n", visible(problem));
   if (outcome.imported) {
     const ImportReport& report = *outcome.imported;
     text += fmt::format("store: {}: {} new, {} known, of {} in {}\n", plural(report.configurations, "configuration"),
@@ -73,17 +75,17 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
       text += fmt::format("  not kept: {}\n", count_list(report.left_out, report.left_out.size()));
     if (report.unknown_names > 0)
       text += fmt::format("  unknown: {} kept as spelled, e.g. {}\n", plural(report.unknown_names, "name"),
-                          report.unknown_example);
+                          visible(report.unknown_example));
     if (report.unparsed_left > 0)
       text += fmt::format("  unparsed: {} kept as opaque text, e.g. {}\n", plural(report.unparsed_left, "value"),
-                          report.unparsed_example);
+                          visible(report.unparsed_example));
     if (filtered > 0)
       text += fmt::format("  {} of operations that are no test subject stay out (--all-ops keeps them)\n",
                           plural(filtered, "call"));
     for (const auto& [kind, lost] : report.losses)
-      text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, lost.example);
+      text += fmt::format("LOST {} x {}: {}\n", grouped(lost.count), kind, visible(lost.example));
   }
-  for (const std::string& line : outcome.side_files) text += fmt::format("written: {}\n", line);
+  for (const std::string& line : outcome.side_files) text += fmt::format("written: {}\n", visible(line));
   if (summary.calls > 0) {
     text += fmt::format("cost: {:.1f} us a call, {:.1f} % of {:.1f} s; {} a call\n", summary.ns_per_call() / 1e3,
                         summary.run_seconds > 0 ? 100 * summary.recorder_seconds / summary.run_seconds : 0,
@@ -94,11 +96,11 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
         "kept apart: calls of {} are not in the store; take them with\n  opwright import --include-failed {}\n",
         summary.failed_tests.empty() ? "the failed program"
                                      : plural(static_cast<std::int64_t>(summary.failed_tests.size()), "failed test"),
-        outcome.folder);
+        shell_word(outcome.folder));
   }
-  for (const std::string& undone : outcome.not_done) text += fmt::format("NOT DONE {}\n", undone);
+  for (const std::string& undone : outcome.not_done) text += fmt::format("NOT DONE {}\n", visible(undone));
   if (outcome.kept)
-    text += fmt::format("trace: kept in {} ({})\n", outcome.folder, size_text(summary.bytes));
+    text += fmt::format("trace: kept in {} ({})\n", visible(outcome.folder), size_text(summary.bytes));
   else if (summary.files.empty() && !summary.problems.empty())
     text += "trace: lost\n";
   else

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/visible_text.h"
 #include "cli/call_flags.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -41,13 +42,13 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   for (const auto& [op, calls] : report.dropped) {
     dropped += calls;
     ops.add(op, static_cast<std::int64_t>(calls));
-    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", op, grouped(static_cast<std::int64_t>(calls)));
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", visible(op), grouped(static_cast<std::int64_t>(calls)));
   }
   const auto before = static_cast<std::int64_t>(trace.file().bytes().size());
   const auto after = static_cast<std::int64_t>(std::filesystem::file_size(output, ignored));
   std::string human =
       fmt::format("{} kept, {} dropped; {} -> {}, {}\n", plural(static_cast<std::int64_t>(report.kept), "call"),
-                  grouped(static_cast<std::int64_t>(dropped)), size_text(before), size_text(after), output);
+                  grouped(static_cast<std::int64_t>(dropped)), size_text(before), size_text(after), visible(output));
   if (!names.empty()) human += fmt::format("dropped: {}\n", names);
   if (report.parents_dropped > 0)
     human += fmt::format("{} had a caller that is dropped; they stand under the next one that is kept, or alone\n",
@@ -56,7 +57,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     human += fmt::format("LOST {} x missing_value: their arguments are not whole in the file\n", report.not_whole);
   for (const auto& [kind, entry] : trace.damage().entries()) {
     losses.add(kind, static_cast<std::int64_t>(entry.count));
-    human += fmt::format("LOST {} x {}: byte {}: {}\n", entry.count, kind, entry.offset, entry.example);
+    human += fmt::format("LOST {} x {}: byte {}: {}\n", entry.count, kind, entry.offset, visible(entry.example));
   }
   JsonObject object;
   object.add("calls", static_cast<std::int64_t>(report.kept))

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "format/read_trace.h"
@@ -122,11 +123,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                                plural(static_cast<std::int64_t>(checker.signatures.size()), "configuration"));
   for (std::size_t i = 0; i < checker.mismatches.size() && i < limit; ++i) {
     const Mismatch& one = checker.mismatches[i];
-    human += fmt::format("  {} at byte {}: stored {}, no generation gives it (G5: {})\n", one.op, one.offset,
-                         one.stored.substr(0, 16), one.newest.substr(0, 16));
+    human += fmt::format("  {} at byte {}: stored {}, no generation gives it (G5: {})\n", visible(one.op), one.offset,
+                         visible(one.stored.substr(0, 16)), one.newest.substr(0, 16));
   }
   if (checker.mismatches.size() > limit) human += fmt::format("  … {} more\n", checker.mismatches.size() - limit);
-  if (checker.losses > 0) human += fmt::format("LOST {}: {}\n", checker.losses, checker.loss_example);
+  if (checker.losses > 0) human += fmt::format("LOST {}: {}\n", checker.losses, visible(checker.loss_example));
   print_object(object,
                {{"configurations", std::to_string(checker.configurations)},
                 {"matched", std::to_string(checker.matched)},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/visible_text.h"
 #include "base/words.h"
 
 namespace opwright::report {
@@ -23,7 +24,7 @@ std::string one_line(std::string_view text) {
     else if (!out.empty() && out.back() != ' ')
       out += ' ';
   }
-  return out;
+  return visible(out);
 }
 
 // "30 of 32 cases; 2 have none" where some have none
@@ -44,13 +45,13 @@ std::string seconds_line(std::string_view name, const Figures& f, std::string_vi
 
 std::string headline(const Analysis& a) {
   const RunRecord& run = a.run;
-  std::string text = fmt::format("run {}   {}", run.uid, run.status);
-  if (!run.device.empty()) text += fmt::format("   {}", run.device);
-  if (!run.numerics.empty()) text += fmt::format(" ({})", run.numerics);
-  if (!run.against.empty()) text += fmt::format(" against {}", run.against);
-  if (!run.suite.empty()) text += fmt::format("   {}", run.suite);
+  std::string text = fmt::format("run {}   {}", visible(run.uid), visible(run.status));
+  if (!run.device.empty()) text += fmt::format("   {}", visible(run.device));
+  if (!run.numerics.empty()) text += fmt::format(" ({})", visible(run.numerics));
+  if (!run.against.empty()) text += fmt::format(" against {}", visible(run.against));
+  if (!run.suite.empty()) text += fmt::format("   {}", visible(run.suite));
   text += fmt::format("   seed {}", run.seed);
-  if (!run.host.empty()) text += fmt::format("   on {}", run.host);
+  if (!run.host.empty()) text += fmt::format("   on {}", visible(run.host));
   return text + "\n\n";
 }
 
@@ -140,7 +141,7 @@ std::string proof_text(const Analysis& a) {
   }
   if (a.against_cases > 0)
     text += fmt::format("{}{} of {} cases disagree with {} (there: {})\n", label("against"), grouped(a.disagreed),
-                        grouped(a.against_cases), a.run.against.empty() ? "the second device" : a.run.against,
+                        grouped(a.against_cases), a.run.against.empty() ? "the second device" : visible(a.run.against),
                         count_list(a.against_outcomes, 6));
   if (a.failed > 0) {
     auto blames = a.blames;
@@ -162,11 +163,11 @@ std::string groups_text(const std::vector<Group>& groups, std::size_t most) {
                    [](const Group* a, const Group* b) { return a->failed > b->failed; });
   const std::size_t rest = shown.size() > most ? shown.size() - most : 0;
   shown.resize(shown.size() - rest);
-  for (const Group* group : shown) width = std::max(width, width_of(group->name));
+  for (const Group* group : shown) width = std::max(width, width_of(visible(group->name)));
   std::string text = fmt::format("{:<{}}  {:>6}  {:>6}  {:>6}  {:>10}  {:>9}  {:>8}\n", "operation", width, "cases",
                                  "passed", "failed", "no verdict", "least PCC", "most ULP");
   for (const Group* group : shown) {
-    text += fmt::format("{:<{}}  {:>6}  {:>6}  {:>6}  {:>10}  {:>9}  {:>8}\n", group->name, width,
+    text += fmt::format("{:<{}}  {:>6}  {:>6}  {:>6}  {:>10}  {:>9}  {:>8}\n", visible(group->name), width,
                         grouped(group->cases), grouped(group->passed), grouped(group->failed),
                         grouped(group->no_answer), group->pcc_count > 0 ? pcc_text(group->pcc_min) : "",
                         group->ulp_count > 0 ? fmt::format("{:.3g}", group->ulp_max) : "");
@@ -184,7 +185,7 @@ std::string notables_text(std::string_view title, const std::vector<Notable>& li
     text +=
         cut_text(fmt::format("  {:<10}  {:<9}  {}", show(one.value), name_of(one.outcome), one_line(one.line)), width) +
         '\n';
-    if (!one.repeat.empty()) text += fmt::format("    repeat: {}\n", one.repeat);
+    if (!one.repeat.empty()) text += fmt::format("    repeat: {}\n", visible(one.repeat));
   }
   return text + '\n';
 }
@@ -218,12 +219,12 @@ std::string clusters_text(const std::vector<Cluster>& clusters, std::size_t most
   for (std::size_t i = 0; i < clusters.size() && i < most; ++i) {
     const Cluster& one = clusters[i];
     text += cut_text(fmt::format("  {:>5} {:<13} {}", grouped(one.count), name_of(one.outcome),
-                                 one.pattern.empty() ? "(no message)" : one.pattern),
+                                 one.pattern.empty() ? "(no message)" : visible(one.pattern)),
                      std::max<std::size_t>(width, 60)) +
             '\n';
     text += fmt::format("        {}{}\n", count_list(one.ops, 4),
                         one.blames.empty() ? "" : fmt::format("   blame: {}", count_list(one.blames, 4)));
-    if (!one.repeat.empty()) text += fmt::format("        repeat: {}\n", one.repeat);
+    if (!one.repeat.empty()) text += fmt::format("        repeat: {}\n", visible(one.repeat));
   }
   if (clusters.size() > most) {
     std::int64_t rest = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/visible_text.h"
 #include "base/words.h"
 #include "report/message_pattern.h"
 
@@ -15,6 +16,12 @@ namespace {
 constexpr std::array kJudged{Outcome::kPassed, Outcome::kFailed, Outcome::kMistrusted, Outcome::kUnproven,
                              Outcome::kVacuous};
 constexpr std::size_t kReasonWidth = 160;
+
+std::string cell(std::string_view text) {
+  std::string out = visible(text);
+  std::replace(out.begin(), out.end(), '|', '/');
+  return out;
+}
 
 }  // namespace
 
@@ -44,7 +51,7 @@ std::string Coverage::markdown() const {
     };
     std::int64_t judged = 0;
     for (const Outcome outcome : kJudged) judged += count(outcome);
-    out += fmt::format("| {} | {} | {} |", name, row.cases, judged);
+    out += fmt::format("| {} | {} | {} |", cell(name), row.cases, judged);
     for (const Outcome outcome : shown) out += fmt::format(" {} |", count(outcome));
     out += '\n';
   };
@@ -53,9 +60,7 @@ std::string Coverage::markdown() const {
   out += "\n| operation | configurations | not passed, because |\n| --- | ---: | --- |\n";
   for (const auto& [name, row] : rows_)
     for (const auto& [reason, count] : by_count(row.reasons)) {
-      std::string text = cut_text(reason, kReasonWidth);
-      std::replace(text.begin(), text.end(), '|', '/');
-      out += fmt::format("| {} | {} | {} |\n", name, count, text);
+      out += fmt::format("| {} | {} | {} |\n", cell(name), count, cell(cut_text(reason, kReasonWidth)));
     }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/json_write.h"
+#include "base/visible_text.h"
 #include "base/words.h"
 #include "report/analysis_view.h"
 
@@ -18,11 +19,11 @@ std::string list_text(std::string_view title, const std::vector<Change>& list, s
   std::string text = fmt::format("\n{}: {}\n", title, grouped(static_cast<std::int64_t>(list.size())));
   for (std::size_t i = 0; i < list.size() && i < most; ++i) {
     const Change& one = list[i];
-    text += fmt::format("  {} -> {}\n", one.from, one.to);
-    text += cut_text(fmt::format("      {}", one.line.empty() ? one.op : one.line), width) + '\n';
+    text += fmt::format("  {} -> {}\n", visible(one.from), visible(one.to));
+    text += cut_text(fmt::format("      {}", visible(one.line.empty() ? one.op : one.line)), width) + '\n';
     if (!one.reason.empty())
-      text += cut_text(fmt::format("      {}", one.reason.substr(0, one.reason.find('\n'))), width) + '\n';
-    if (repeat && !one.repeat.empty()) text += fmt::format("      repeat: {}\n", one.repeat);
+      text += cut_text(fmt::format("      {}", visible(one.reason.substr(0, one.reason.find('\n')))), width) + '\n';
+    if (repeat && !one.repeat.empty()) text += fmt::format("      repeat: {}\n", visible(one.repeat));
   }
   if (list.size() > most) text += fmt::format("  and {} more: --worst N shows N of each list\n", list.size() - most);
   return text;
@@ -31,8 +32,8 @@ std::string list_text(std::string_view title, const std::vector<Change>& list, s
 std::string groups_text(const RunDiff& diff, std::string_view title, const std::vector<SlowerGroup>& groups) {
   std::string text;
   for (const SlowerGroup& one : groups)
-    text += fmt::format("  {}: {} of {} cases {}, median x{:.2f}, chance {:.2g}\n", diff.operators.at(one.group),
-                        one.slower, one.pairs, title, one.ratio, one.chance);
+    text += fmt::format("  {}: {} of {} cases {}, median x{:.2f}, chance {:.2g}\n",
+                        visible(diff.operators.at(one.group)), one.slower, one.pairs, title, one.ratio, one.chance);
   return text;
 }
 
@@ -103,8 +104,9 @@ std::string groups_json(const RunDiff& diff, const std::vector<SlowerGroup>& gro
 }  // namespace
 
 std::string diff_text(const RunDiff& diff, std::size_t most, std::size_t width) {
-  std::string text = fmt::format("A {}   {}   {}\nB {}   {}   {}\n\n", diff.a.uid, diff.a.device,
-                                 plural(diff.cases_a, "case"), diff.b.uid, diff.b.device, plural(diff.cases_b, "case"));
+  std::string text = fmt::format("A {}   {}   {}\nB {}   {}   {}\n\n", visible(diff.a.uid), visible(diff.a.device),
+                                 plural(diff.cases_a, "case"), visible(diff.b.uid), visible(diff.b.device),
+                                 plural(diff.cases_b, "case"));
   text += fmt::format("{} in both, {} with the same outcome; {} only in A, {} only in B\n", plural(diff.both, "case"),
                       grouped(diff.same_outcome), grouped(static_cast<std::int64_t>(diff.only_a.size())),
                       grouped(static_cast<std::int64_t>(diff.only_b.size())));
@@ -123,7 +125,7 @@ std::string diff_text(const RunDiff& diff, std::size_t most, std::size_t width) 
   if (diff.repeated > 0)
     text += fmt::format("{} of a case that was there already: its worst outcome counts, and all of its times\n",
                         plural(diff.repeated, "result"));
-  for (const std::string& caution : diff.cautions) text += fmt::format("note: {}\n", caution);
+  for (const std::string& caution : diff.cautions) text += fmt::format("note: {}\n", visible(caution));
   text += list_text("new failures", diff.new_failures, most, width, true);
   text += list_text("new cases that fail", diff.failing_new_cases, most, width, true);
   text += list_text("passed in A, no verdict in B", diff.lost_verdicts, most, width, true);
