@@ -1,4 +1,4 @@
-"""The machine of a run as `machine_info` has it: board, cards, devices, driver, firmware. What nobody tells is not there.
+"""The machine of a run as `machine_info` has it: board, cards, devices, driver, firmware. Nothing is guessed.
 
 Who tells, in this order: the mock board; a process above us that has asked already; tt-smi and the driver's own files;
 and, once the program has opened a device, the library. What follows from the name of a board (`mock_board`,
@@ -169,7 +169,8 @@ def of_snapshot(snapshot: dict[str, Any]) -> dict[str, Any]:
         machine["device_series"] = board.rstrip(" LR").strip()
         machine["card_count"] = boards[board]
         machine["device_count"] = len(devices)
-    archs = {name for device in devices for name in _BOARD_TYPES.values() if name.lower() in _text(device, "arch").lower()}
+    told = {_text(device, "arch").lower() for device in devices}
+    archs = {name for arch in told for name in _BOARD_TYPES.values() if name.lower() in arch}
     if len(archs) == 1:
         machine["board_type"] = archs.pop()
     versions = {

@@ -112,7 +112,8 @@ def folder_of_existing_tracer() -> str:
 
 def _begin_trace(config: pytest.Config, folder: Any) -> None:
     """Traces this session, and what it starts: children find the same in their environment."""
-    before = {name: os.environ.get(name) for name in ("OPWRIGHT_TRACE", "OPWRIGHT_TRACE_UID", "PYTHONPATH")}
+    ours = ("OPWRIGHT_TRACE", "OPWRIGHT_TRACE_UID", "PYTHONPATH", _machine.HANDED_ON)
+    before = {name: os.environ.get(name) for name in ours}
     try:
         startup.check_python()
         if isinstance(folder, str):
