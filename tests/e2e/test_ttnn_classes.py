@@ -91,3 +91,17 @@ def test_the_documented_classes_are_those_that_cannot_be_made(measured) -> None:
 )  # fmt: skip
 def test_classes_that_operations_take_are_made_again(measured, name) -> None:
     assert measured[0][f"{LIBRARY}{name}:"] == ""
+
+
+def test_what_ran_is_accepted_again(opwright, ttnn_python) -> None:
+    """Operators that nobody here knows among them: the whole way from a program to `run` and what it executed."""
+    done = opwright("trace", "--mock", "n300", "--", ttnn_python, PROGRAMS / "many_operators.py")
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    done = opwright("run", "--quiet", "--jobs", "2", "--device", "ttnn:mock:n300", "--python", ttnn_python)
+    opwright("results", "--export", f"jsonl:{opwright.folder / 'results.jsonl'}")
+    lines = [json.loads(line) for line in (opwright.folder / "results.jsonl").read_text().splitlines()]
+    cases = [line for line in lines if "outcome" in line]
+    assert len({case["op"] for case in cases}) > 20
+    assert [(case["case"], case["outcome"], case["reason"]) for case in cases if case["outcome"] != "accepted"] == []
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"executed == traced in ([\d,]+) of \1 fields", done.stdout), done.stdout

@@ -121,6 +121,12 @@ REBUILT = {
         {"struct": {"type": "CoreRange", "fields": {"end": [2, 0], "start": [1, 0]}}}], [32, 64],
         {"enum": ["TensorMemoryLayout", "HEIGHT_SHARDED"]}, {"enum": ["ShardOrientation", "ROW_MAJOR"]}),
     "part of a tensor": call("ttnn.Tensor.__getitem__", A, {"tuple": [{"struct": {"type": "slice", "items": [None, None, None]}}, 0]}),
+    "activation of an older version": call("ttnn.linear", A, B, program_config={"program_config": {
+        "type": "MatmulMultiCoreReuseMultiCast1DProgramConfig", "compute_with_storage_grid_size": [2, 1], **MATMUL,
+        "fuse_batch": 1, "mcast_in0": 1, "fused_activation": {"struct": {"type": "BasicUnaryWithParam<float>", "fields": {
+            "op_type": {"enum": ["UnaryOpType", "RELU"]}, "params": []}}}}}),
+    "a member that the library overrules": call("ttnn.layer_norm", A, program_config={"program_config": {
+        "type": "LayerNormDefaultProgramConfig", "legacy_reduction": True, "legacy_rsqrt": True, "use_welford": False}}),
     "sub-device": call("ttnn.add", A, B, sub_device_id={"struct": {"type": "SubDeviceId", "items": [0]}}),
     "sub-device as text": call("ttnn.add", A, B, sub_device_id={"opaque": {"type": "SubDeviceId", "text": "SubDeviceId(0)"}}),
     "config without members": call("ttnn.softmax_in_place", A, program_config={"opaque": {
@@ -365,6 +371,26 @@ def test_semaphores_that_traces_leave_out_are_made_again(start) -> None:
         topology={"enum": ["Topology", "Linear"]},
     ))  # fmt: skip
     assert padded["outputs"][0]["shape"] == [1, 10, 8, 32]
+
+
+def test_rebuilt_arguments_let_go_of_the_device(start) -> None:
+    """Python's search for cycles may come when the device is closed: to free it then ends the process."""
+    code = """
+import gc, weakref, ttnn
+from opwright.ttnn_device import objects, tensors
+gc.disable()
+device = ttnn.open_mesh_device(ttnn.MeshShape(1, 1))
+made = objects.Rebuilder(device, lambda spec: tensors.make_tensor(spec, device))
+made.call({"op": "ttnn.zeros", "args": [[32, 32]], "kwargs": {"device": {"device": True}}})
+gone = weakref.ref(made)
+del made
+assert gone() is None, gc.get_referrers(gone())
+ttnn.close_mesh_device(device)
+"""
+    env = support.command_env(start.folder, PYTHONPATH=start.package)
+    command = [start.program, "mock", "--board", "n150", "--", start.python, "-c", code]
+    done = subprocess.run(list(map(str, command)), env=env, cwd=start.folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_a_mesh_is_opened_as_recorded(start, opwright) -> None:

@@ -108,20 +108,21 @@ def _semaphores(op: str, kwargs: dict[str, Any]) -> int:
     return 3 if "reduce_scatter" in op else 2
 
 
+#: Objects that belong to one run.
+_HANDLES = ("MeshDevice", "global_semaphore", "CppTensorToMesh")
+
+
 class Rebuilder:
-    """Makes the arguments of one call for an open device."""
+    """Makes the arguments of one call for an open device.
+
+    It must go when it is no longer used, not when Python looks for cycles: the library dies when a device that was closed
+    meanwhile is freed then."""
 
     def __init__(self, device: Any, make_tensor: TensorMaker) -> None:
         self._device = device
         self._tensor = make_tensor
         self._function: Any = None
         self._near = ""  # the module of the operation: its own classes come first
-        #: Objects that belong to one run, and what stands for them in this one.
-        self._handles: dict[str, Callable[[dict[str, Any]], Any]] = {
-            "MeshDevice": lambda _: self._device,
-            "global_semaphore": lambda _: self._semaphore(),
-            "CppTensorToMesh": self._mapper,
-        }
 
     def call(self, call: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Positional and named arguments; Unsupported names the one that cannot be made."""
@@ -198,7 +199,12 @@ class Rebuilder:
         cores = structs.core_range_set([[0, 0, grid.x - 1, grid.y - 1]])
         return ttnn.create_global_semaphore(self._device, cores, 0)
 
-    def _mapper(self, fields: dict[str, Any]) -> Any:
+    def _handle(self, kind: str, fields: dict[str, Any]) -> Any:
+        """What stands in this run for an object that belonged to another."""
+        if kind == "MeshDevice":
+            return self._device
+        if kind == "global_semaphore":
+            return self._semaphore()
         config = fields.get("config")
         if not isinstance(config, ttnn.MeshMapperConfig):
             raise Unsupported("a mapper of tensors to the mesh of which the trace lost the configuration")
@@ -270,8 +276,8 @@ class Rebuilder:
         # Members without a name; an export numbers them.
         items = [self.value(item) for item in struct.get("items", [])]
         items += [fields.pop(name) for name in [name for name in fields if not name or name.isdigit()]]
-        if kind in self._handles:
-            return self._handles[kind](fields)
+        if kind in _HANDLES:
+            return self._handle(kind, fields)
         if kind == "set":
             return set(items[0] if len(items) == 1 and isinstance(items[0], list) else items)
         if kind in ("slice", "range") and not fields:  # Python's own: x[0:32]
@@ -282,8 +288,8 @@ class Rebuilder:
 
     def _make_opaque(self, opaque: dict[str, Any]) -> Any:
         kind, text = opaque.get("type", ""), opaque.get("text", "")
-        if kind in self._handles:
-            return self._handles[kind]({})
+        if kind in _HANDLES:
+            return self._handle(kind, {})
         if (found := re.fullmatch(rf"{re.escape(kind)}\((\d+)\)", text)) is not None:
             return structs.construct(kind, {}, [int(found[1])], self._near)
         if kind and structs.has_no_members(kind, self._near):

@@ -237,6 +237,8 @@ class _NotThisWay(Exception):
 def construct(kind: str, fields: dict[str, Any], items: list[Any] | None = None, near: str = "") -> Any:
     """An object of the library from named members, and from `items` that have no name (`SubDeviceId(3)`). A member that
     this version does not know is not left out in silence, unless it is none: then nothing was asked for."""
+    if "UnaryWithParam" in kind and find_class(kind, near) is None:  # BasicUnaryWithParam<float>
+        kind = "UnaryWithParam"
     cls = class_named(kind, near)
     if cls.__name__ in _BUILDERS:
         return _BUILDERS[cls.__name__](cls, dict(fields), list(items or ()))
@@ -269,7 +271,7 @@ def _covered(signature: Signature, members: dict[str, Any]) -> int:
 def _construct(cls: Any, signature: Signature, members: dict[str, Any], items: list[Any], near: str) -> Any:
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    passed: dict[str, Any] = {}  # of named members what the constructor was given
+    passed: dict[str, Any] = {}  # of named members what the constructor was given by position
     unnamed = [name for name in readable(cls) if name in members]  # for parameters that have no name either
     for parameter in signature:
         name: str | None = None
@@ -295,7 +297,8 @@ def _construct(cls: Any, signature: Signature, members: dict[str, Any], items: l
             kwargs[parameter.name] = value
         else:
             args.append(value)
-        if name is not None:
+        # What goes by its name cannot be swapped; what the library makes of it, the record of the call will show.
+        if name is not None and not parameter.by_name:
             passed[name] = value
     if items:
         raise _NotThisWay(f"{len(items)} members without a name are left over")
