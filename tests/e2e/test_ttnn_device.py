@@ -393,6 +393,23 @@ ttnn.close_mesh_device(device)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.parametrize("members", ["items", "fields"])
+def test_members_of_a_set_are_not_lost(start, members) -> None:
+    """A printed set has its members without a name, a recorded one under `items`: an empty set would run as well."""
+    place = {"struct": {"type": "MeshCoordinate", "items": [[0, 1]]}}
+    inner = {"items": [[place]]} if members == "items" else {"fields": {"items": [place]}}
+    code = f"""
+import ttnn
+from opwright.ttnn_device import objects
+made, _ = objects.Rebuilder(None, None).call({{"op": "ttnn.relu", "args": [{{"struct": {{"type": "set", **{inner!r}}}}}]}})
+assert made == [{{ttnn.MeshCoordinate(0, 1)}}], made
+"""
+    env = support.command_env(start.folder, PYTHONPATH=start.package)
+    command = [start.program, "mock", "--board", "n150", "--", start.python, "-c", code]
+    done = subprocess.run(list(map(str, command)), env=env, cwd=start.folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_a_mesh_is_opened_as_recorded(start, opwright) -> None:
     device = start("n300", "--board", "n300", "--l1-small", 32768)
     assert device.hello["mesh"] is True

@@ -278,8 +278,9 @@ class Rebuilder:
         items += [fields.pop(name) for name in [name for name in fields if not name or name.isdigit()]]
         if kind in _HANDLES:
             return self._handle(kind, fields)
-        if kind == "set":
-            return set(items[0] if len(items) == 1 and isinstance(items[0], list) else items)
+        if kind in ("set", "frozenset") and fields.keys() <= {"items"}:
+            members = fields.get("items", items[0] if len(items) == 1 and isinstance(items[0], list) else items)
+            return set(members)
         if kind in ("slice", "range") and not fields:  # Python's own: x[0:32]
             return slice(*items) if kind == "slice" else range(*items)
         if kind.endswith("ComputeKernelConfig"):  # architectures once had one each
