@@ -45,7 +45,7 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
     text += top_operations(summary.calls_by_op, 12);
   }
   for (const std::string& test : summary.running_tests)
-    text += fmt::format("UNFINISHED: the process ended during the test {}\n", test);
+    text += fmt::format("UNFINISHED: the process ended during the test {}\n", visible(test));
   for (const std::string& op : summary.unfinished_calls)
     text += fmt::format("UNFINISHED: the process ended during a call of {}\n", visible(op));
   if (const auto shown = static_cast<std::int64_t>(summary.unfinished_calls.size()); summary.unfinished > shown)

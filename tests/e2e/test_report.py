@@ -406,8 +406,8 @@ def test_names_without_end_neither_freeze_the_page_nor_are_lost(visit) -> None:
     page.value("setView({case: '3'})")
     page.wait_for("document.getElementById('panel').open && openRow === 3")
     assert page.value("document.querySelectorAll('#panel li').length") <= 210
-    page.click("#panel h2 .rest")
-    assert page.value("document.querySelector('#panel h2').textContent === text('op', 3)"), "all of it can be seen"
+    page.click("#panel-name .rest")
+    assert page.value("document.getElementById('panel-name').textContent === text('op', 3)"), "all of it can be seen"
     assert page.value("document.documentElement.scrollWidth") <= 1280
 
 

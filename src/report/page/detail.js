@@ -32,7 +32,8 @@ async function renderPanel() {
 function panelOf(row, details) {
   const col = report.col;
   return [
-    el("header", null, badge(outcomeOf(row).name), el("h2", { id: "panel-title", tabindex: "-1" }, text("op", row)), stepButtons(row)),
+    el("header", null, badge(outcomeOf(row).name), el("h2", { id: "panel-title", tabindex: "-1" }, shownName(text("op", row))), stepButtons(row)),
+    text("op", row).length > MOST_NAME && block("Operator", el("p", { id: "panel-name" }, text("op", row))),
     text("reason", row) && block("Reason", el("p", { class: "reason" }, text("reason", row)),
       details.argument && el("p", { class: "note" }, "Parameter: ", el("code", null, details.argument))),
     block("Repeat it", commandBox(repeatOf(row))),
