@@ -237,6 +237,12 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
       env.err << fmt::format("opwright: run {} is complete; nothing to resume\n", before.run.uid);
       return kExitOk;
     }
+    if (before.run.status == "unknown")
+      env.err << fmt::format(
+          "opwright: run {} was begun on {}, whose processes cannot be seen from here: if it still runs, both write "
+          "into "
+          "it\n",
+          before.run.uid, before.run.host);
     OPWRIGHT_TRY_ASSIGN(options, run_options_of(before.args));
   }
   const ParsedArgs& args = before.args;

@@ -18,6 +18,8 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <sstream>
 
 #include "base/process_identity.h"
@@ -33,6 +35,8 @@ constexpr double kPatience = 10;  // for processes to die of a SIGKILL
 constexpr int kDeepest = 64;      // generations that are looked at in one round
 
 bool adopts_orphans = false;
+std::mutex keepers_mutex;
+std::set<pid_t> keepers;
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -220,21 +224,26 @@ std::optional<KeeperReport> parse_keeper_report(std::string_view line) {
   return std::nullopt;
 }
 
+void add_keeper(pid_t keeper) {
+  const std::lock_guard lock(keepers_mutex);
+  keepers.insert(keeper);
+}
+
+void forget_keeper(pid_t keeper) {
+  const std::lock_guard lock(keepers_mutex);
+  keepers.erase(keeper);
+}
+
 void adopt_orphans() { adopts_orphans = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 void end_left_behind() {
   end_left_behind_groups();
   if (adopts_orphans) {
+    const std::lock_guard lock(keepers_mutex);
     for (const pid_t child : children_of(getpid())) {
-      // Our own children are keepers, and have no mark of one that is gone; an orphan of one that was killed has
-      // perhaps no mark either.
-      std::ifstream file(fmt::format("/proc/{}/cmdline", child));
-      std::string name, verb;
-      std::getline(file, name, '\0');
-      std::getline(file, verb, '\0');
-      if (verb == kKeeperVerb && !keeper_of(child)) continue;
+      if (keepers.contains(child)) continue;
       kill_below(child, 0);
-      kill(child, SIGKILL);
+      kill(child, SIGKILL);  // ours until we wait for it: the number cannot be another's
     }
   }
   DIR* listing = opendir("/proc");

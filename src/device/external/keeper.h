@@ -41,6 +41,9 @@ int keep_program();
 // In a process that is a worker and nothing else: orphans of its children become its own, and end_left_behind() ends
 // them too.
 void adopt_orphans();
+// Keepers that this process has: children that are none of these are such orphans.
+void add_keeper(pid_t keeper);
+void forget_keeper(pid_t keeper);
 // Ends what keepers left behind that were killed themselves. A keeper does it before it starts a program.
 void end_left_behind();
 

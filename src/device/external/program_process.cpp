@@ -115,6 +115,7 @@ Result<ProgramProcess> ProgramProcess::start(const DeviceProgram& program, const
   if (!keeper) return cannot(keeper.error().message);
   ProgramProcess process;
   process.keeper_ = *keeper;
+  add_keeper(*keeper);
   process.control_ = std::exchange(control[0], -1);
   process.in_ = std::exchange(in.write, -1);
   process.out_ = std::exchange(out.read, -1);
@@ -262,7 +263,7 @@ bool ProgramProcess::wait(double seconds) {
     if (control_ < 0) {  // the keeper has ended, and all that it kept
       while (waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) {
       }
-      keeper_ = -1;
+      forget_keeper(std::exchange(keeper_, -1));
       if (err_ >= 0) read_errors();
       if (const auto report = parse_keeper_report(heard_)) {
         status_ = report->status;
