@@ -174,14 +174,15 @@ def test_master_leaves_out_what_always_raised(opwright, store) -> None:
     assert (report["configurations"], report["left_out"]) == (2, {"configurations all of whose calls raised": 1})
     result = opwright("export")
     assert exported_widths(json.loads(result.stdout)) == {32, 64}
-    assert result.stderr == "opwright: 1 configuration not written: every call raised (--include-raised writes it)\n"
+    said = [line for line in result.stderr.splitlines() if " is not known: " not in line]  # of the board: test_provenance
+    assert said == ["opwright: 1 configuration not written: every call raised (--include-raised writes it)"]
     counts = [e["executions"][0]["count"] for e in json.loads(result.stdout)["operations"]["ttnn.add"]["configurations"]]
     assert sorted(counts) == [2, 3]  # a call that raised is a call
 
 
 def test_master_takes_them_when_asked(opwright, store) -> None:
     result = opwright("export", "--include-raised")
-    assert (exported_widths(json.loads(result.stdout)), result.stderr) == ({32, 64, 96}, "")
+    assert (exported_widths(json.loads(result.stdout)), "not written" in result.stderr) == ({32, 64, 96}, False)
     report = answer(opwright("export", "-o", "m.json", "--include-raised", "--format", "json"))
     assert (report["configurations"], report["left_out"]) == (3, {})
     before = traces.shown(opwright)
