@@ -7,16 +7,17 @@
 #include <charconv>
 #include <cstring>
 #include <memory_resource>
-#include <unordered_map>
-#include <unordered_set>
+#include <numeric>
 
+#include "base/json_memory.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace opwright::json {
 namespace ondemand = simdjson::ondemand;
 namespace {
 
-constexpr int kMaxDepth = 256;
+constexpr std::size_t kMostSpare = std::size_t{1} << 20;
 
 bool is_number_token(std::string_view token) {
   std::size_t i = token.starts_with('-') ? 1 : 0;
@@ -108,16 +109,29 @@ struct Document::State {
   std::vector<Node> nodes;    // children of open arrays, innermost last
   std::vector<Field> fields;  // children of open objects, innermost last
   std::size_t duplicates = 0;
+  std::size_t kept_bytes = 0;  // of the tree
+  std::size_t tree_limit = 0;
   ParseError error;
+
+  // Room of one large text is not held against the next.
+  template <class T>
+  static void release(std::vector<T>& stack) {
+    if (stack.capacity() * sizeof(T) > kMostSpare) stack = std::vector<T>();
+    stack.clear();
+  }
 
   // Takes a copy of the text, with the room behind it that the parser needs; `in_brackets`: as [text].
   void load(std::string_view text, bool in_brackets) {
-    nodes.clear();
-    fields.clear();
+    release(nodes);
+    release(fields);
     duplicates = 0;
+    kept_bytes = 0;
     arena.emplace(first_block.data(), first_block.size());
     length = text.size() + (in_brackets ? 2 : 0);
-    if (buffer.size() < length + simdjson::SIMDJSON_PADDING) buffer.resize(length * 5 / 4 + simdjson::SIMDJSON_PADDING);
+    if (buffer.size() < length + simdjson::SIMDJSON_PADDING) {
+      buffer = std::vector<char>();  // not both at once
+      buffer.resize(length + std::min(length / 4, kMostSpare) + simdjson::SIMDJSON_PADDING);
+    }
     std::memcpy(buffer.data() + (in_brackets ? 1 : 0), text.data(), text.size());
     if (in_brackets) {
       buffer.front() = '[';
@@ -139,10 +153,28 @@ struct Document::State {
     return stop(at, std::string(error_text(code)));
   }
 
+  bool stop_at_limit(const char* at, Limit limit, std::string_view seen) {
+    stop(at, limit_words(limit, seen));
+    error.too_deep = true;
+    return false;
+  }
+
+  // What the text, its index and its unescaped strings take is not there for the tree. False when it is too much alone.
+  bool plan_memory(std::string_view text) {
+    const std::uint64_t most = limits().document;
+    std::uint64_t taken = 6 * static_cast<std::uint64_t>(text.size());
+    if (taken > most / 2) taken = 2 * text.size() + index_bytes(text);
+    tree_limit = taken < most ? most - taken : 0;
+    if (taken <= most) return true;
+    error = {0, limit_words(&Limits::document, fmt::format("{} of JSON in one piece", size_words(text.size()))), true};
+    return false;
+  }
+
   template <class T>
   const T* keep(const std::vector<T>& stack, std::size_t base) {
     const std::size_t count = stack.size() - base;
     if (count == 0) return nullptr;
+    kept_bytes += count * sizeof(T);
     auto* kept = static_cast<T*>(arena->allocate(count * sizeof(T), alignof(T)));
     std::uninitialized_copy(stack.begin() + static_cast<std::ptrdiff_t>(base), stack.end(), kept);
     return kept;
@@ -188,26 +220,34 @@ struct Document::State {
       }
       return false;
     };
-    bool any = false;
     if (fields.size() - base <= kSmall) {
+      bool any = false;
       for (std::size_t i = base + 1; i < fields.size() && !any; ++i) any = earlier(i);
-    } else {
-      std::unordered_set<std::string_view> keys;
-      for (std::size_t i = base; i < fields.size(); ++i) any = !keys.insert(fields[i].key).second || any;
+      if (!any) return;
     }
-    if (!any) return;
-    std::vector<Field> kept;  // as Python's dict: the last value in the place of the first
-    std::unordered_map<std::string_view, std::size_t> places;
+    // By key, then by place: numbers take little room, whatever the size of the object.
+    std::vector<std::uint32_t> order(fields.size() - base);
+    std::iota(order.begin(), order.end(), 0U);
+    const auto key = [&](std::uint32_t i) { return fields[base + i].key; };
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; });
+    std::vector<std::uint32_t> gone;
+    for (std::size_t i = 0, next = 0; i < order.size(); i = next) {
+      for (next = i + 1; next < order.size() && key(order[next]) == key(order[i]); ++next) gone.push_back(order[next]);
+      // As Python's dict: the last value in the place of the first.
+      if (next > i + 1) fields[base + order[i]].value = fields[base + order[next - 1]].value;
+    }
+    if (gone.empty()) return;
+    duplicates += gone.size();
+    std::sort(gone.begin(), gone.end());
+    std::size_t kept = base, skipped = 0;
     for (std::size_t i = base; i < fields.size(); ++i) {
-      const auto [place, added] = places.try_emplace(fields[i].key, kept.size());
-      if (added)
-        kept.push_back(fields[i]);
+      if (skipped < gone.size() && gone[skipped] == i - base)
+        ++skipped;
       else
-        kept[place->second] = fields[i];
+        fields[kept++] = fields[i];
     }
-    duplicates += fields.size() - base - kept.size();
-    fields.resize(base);
-    fields.insert(fields.end(), kept.begin(), kept.end());
+    fields.resize(kept);
   }
 
   bool read_object(ondemand::object object, Node& node, ondemand::value self, int depth) {
@@ -233,11 +273,10 @@ struct Document::State {
   bool read(ondemand::value value, Node& node, int depth) {
     const std::string_view token = value.raw_json_token();
     if (token.empty()) return stop(buffer.data() + length, "a value is missing");
-    if (depth > kMaxDepth) {
-      stop(token.data(), "nested more than 256 levels deep");
-      error.too_deep = true;
-      return false;
-    }
+    if (static_cast<std::uint64_t>(depth) > limits().depth)
+      return stop_at_limit(token.data(), &Limits::depth, fmt::format("nested more than {} levels deep", depth - 1));
+    if (kept_bytes + nodes.capacity() * sizeof(Node) + fields.capacity() * sizeof(Field) > tree_limit)
+      return stop_at_limit(token.data(), &Limits::document, "it has more values than memory is meant for");
     switch (token.front()) {
       case '[': {
         ondemand::array array;
@@ -276,6 +315,7 @@ tl::expected<const Node*, ParseError> Document::parse(std::string_view text) {
     state.error = {0, "the text is empty"};
     return failed();
   }
+  if (!state.plan_memory(text)) return failed();
   const char first = text[start];
   const bool scalar =
       first != '[' && first != '{';  // read as the one element of an array: On-Demand has no end check there
