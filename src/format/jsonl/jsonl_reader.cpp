@@ -30,6 +30,7 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
   std::string arguments;
   while (true) {
     const auto next = input.next_line();
+    if (!next && next.error().code == ErrorCode::kUnsupported) return fail(next.error());  // beyond a limit
     if (!next) {  // a cut tail: what came before it is whole
       sink.lose({"cut_input", path, input.bytes_read(), next.error().message});
       break;
@@ -39,7 +40,12 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
     digest.add(*line);
     digest.add("\n");
     sink.add_bytes(line->size() + 1);
-    if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    if (line->find_first_not_of(" \t\r") == std::string_view::npos) {
+      const std::string_view blank = input.blank_lines();
+      digest.add(blank);
+      sink.add_bytes(blank.size());
+      continue;
+    }
     const bool marked = input.line_offset() == 0 && line->starts_with("\xEF\xBB\xBF");  // byte order mark
     const auto root = document.parse(marked ? line->substr(3) : *line);
     if (!root) {

@@ -343,12 +343,14 @@ Result<Conversion> jsonl_to_native(Input& input, TraceOutput& output) {
   LineConverter converter(output);
   while (true) {
     const auto next = input.next_line();
+    if (!next && next.error().code == ErrorCode::kUnsupported) return fail(next.error());  // beyond a limit
     if (!next) {  // a cut tail: what came before it is whole
       converter.conversion().lose("cut_input", next.error().message);
       break;
     }
     if (!*next) break;
     converter.line(**next, input.line_offset());
+    if ((*next)->empty()) (void)input.blank_lines();  // they count for nothing
   }
   return converter.finish();
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/limits.h"
 #include "base/result.h"
 
 namespace opwright::format {
@@ -22,7 +23,9 @@ class MemoryOutput final : public TraceOutput {
  public:
   Status append(std::string_view bytes) override {
     bytes_ += bytes;
-    return {};
+    if (bytes_.size() <= limits().document) return {};
+    return fail(over_limit("the trace in memory between two formats", &Limits::document,
+                           size_words(bytes_.size()) + " of calls"));
   }
   Status overwrite_front(std::string_view bytes) override {
     bytes_.replace(0, bytes.size(), bytes);

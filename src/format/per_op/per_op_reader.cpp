@@ -9,6 +9,7 @@
 #include "base/input.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/limits.h"
 #include "format/per_op/convert.h"
 #include "format/per_op/listing.h"
 #include "model/test_id.h"
@@ -125,8 +126,16 @@ class FolderReader {
   }
 
   Status read_level(const std::string& folder) {
-    const PerOpListing listing = list_per_op(folder);
-    if (listing.error) sink_.lose({"unreadable_file", folder, 0, "cannot list the folder: " + listing.error.message()});
+    const auto listed = list_per_op(folder);
+    if (!listed && listed.error().code == ErrorCode::kUnsupported) return fail(listed.error());
+    if (!listed) {
+      sink_.lose({"unreadable_file", folder, 0, listed.error().message});
+      return {};
+    }
+    const PerOpListing& listing = *listed;
+    files_ += listing.records.size();
+    if (files_ > limits().files)
+      return fail(over_limit(folder_, &Limits::files, fmt::format("{} records and more in it", files_)));
     for (const PerOpFile& record : listing.records) {
       const std::string path = folder + "/" + record.name;
       sink_.add_file();
@@ -137,7 +146,7 @@ class FolderReader {
       OPWRIGHT_TRY(read_record(text_, path));
     }
     if (listing.side_files > 0) sink_.leave_out("side files", listing.side_files);
-    if (listing.links > 0) sink_.leave_out("links to folders", listing.links);
+    for (const auto& [what, count] : listing.skipped) sink_.leave_out(what, count);
     for (const std::string& name : listing.folders) OPWRIGHT_TRY(read_test(folder + "/" + name));
     return {};
   }
@@ -165,7 +174,8 @@ class FolderReader {
                                                      : *status == "skipped" ? "were skipped"
                                                                             : "did not pass"),
                         1);
-        sink_.leave_out("calls of tests that did not pass", list_per_op(folder).records.size());
+        if (const auto calls = list_per_op(folder))
+          sink_.leave_out("calls of tests that did not pass", calls->records.size());
         return {};
       }
     }
@@ -179,6 +189,7 @@ class FolderReader {
   TraceSink& sink_;
   std::string source_, uid_;
   ModelTags models_;
+  std::size_t files_ = 0;
   bool sources_are_tests_ = false;  // a folder that we wrote from a native trace
   const Node* machine_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
@@ -195,7 +206,7 @@ bool is_per_op_folder(const std::string& folder) {
   if (fs::exists(folder + "/_trace_metadata.json", ignored)) return true;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     std::uint64_t number = 0;
-    if (!entry.is_directory(ignored) && per_op_number(entry.path().filename().string(), number)) return true;
+    if (entry.is_regular_file(ignored) && per_op_number(entry.path().filename().string(), number)) return true;
   }
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (entry.is_directory(ignored) && fs::exists(entry.path() / "_status.json", ignored)) return true;

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "format/native/native_writer.h"
 #include "format/per_op/file_time.h"
 #include "format/per_op/json_values.h"
@@ -40,7 +41,7 @@ class FolderConverter {
   Result<Conversion> run(const std::string& path) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-      find_records(path);
+      OPWRIGHT_TRY(find_records(path));
     } else {
       folders_.push_back({fs::path(path).parent_path().string(), "", ""});
       if (folders_[0].path.empty()) folders_[0].path = ".";
@@ -75,9 +76,10 @@ class FolderConverter {
   }
 
   // The order of an import: the folder itself, then its tests by the names of their folders.
-  void find_records(const std::string& path) {
+  Status find_records(const std::string& path) {
     folders_.push_back({path, "", ""});
-    const PerOpListing listing = list_per_op(path);
+    OPWRIGHT_TRY_ASSIGN(const PerOpListing listing, list_per_op(path));
+    for (const auto& [what, count] : listing.skipped) conversion_.drop(what, count);
     for (const PerOpFile& file : listing.records) add_record(file, 0);
     for (const std::string& name : listing.folders) {
       Folder folder{path + "/" + name, "", ""};
@@ -91,10 +93,14 @@ class FolderConverter {
       }
       if (to_hex(sha256(folder.test)).substr(0, 16) != name) conversion_.drop("names of folders");
       folders_.push_back(folder);
-      const PerOpListing inner = list_per_op(folder.path);
+      OPWRIGHT_TRY_ASSIGN(const PerOpListing inner, list_per_op(folder.path));
+      for (const auto& [what, count] : inner.skipped) conversion_.drop(what, count);
       for (const PerOpFile& file : inner.records) add_record(file, folders_.size() - 1);
       conversion_.drop("folders inside folders of tests", inner.folders.size());
+      if (records_.size() > limits().files)
+        return fail(over_limit(path, &Limits::files, fmt::format("{} records and more in it", records_.size())));
     }
+    return {};
   }
 
   // Without a uid of its own a trace is named by its content, in the order in which an import reads it.
