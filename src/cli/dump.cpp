@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -26,6 +27,7 @@ constexpr std::array kFlags{
 };
 
 constexpr std::size_t kLongestFact = 160;
+constexpr std::size_t kDeepestShown = 40;  // a line of a deeper call is not moved further to the right
 
 std::string_view state_text(std::uint32_t state) {
   switch (static_cast<capture::State>(state)) {
@@ -114,7 +116,8 @@ Status dump_table(NativeTrace& trace, const format::CallFilter& filter, std::siz
     label = context.label;
     thread = call->thread;
     env.out << fmt::format("{:>8} {:>9.3f} ms {:>10}  {}{}\n", call->seq, static_cast<double>(call->start_ns) / 1e6,
-                           call->finished ? time_text(call->duration_ns) : "", std::string(2 * depth, ' '),
+                           call->finished ? time_text(call->duration_ns) : "",
+                           std::string(2 * std::min(depth, kDeepestShown), ' '),
                            visible(format::call_text(trace, *call)));
     trace.values().forget();
   }
@@ -132,7 +135,7 @@ Status dump_csv(NativeTrace& trace, const format::CallFilter& filter, std::size_
   while (const NativeCall* call = calls.next()) {
     if (!chooser.takes(*call) || shown++ >= limit) continue;
     const format::CallContext context = trace.context(call->context);
-    const format::NativeValue* value = trace.values().value(call->call);
+    const format::NativeValue* value = trace.values().call(call->call);
     env.out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", call->seq, call->parent, call->thread,
                            call->start_ns, call->duration_ns, csv_cell(context.test), csv_cell(context.phase),
                            csv_cell(context.label), csv_cell(value != nullptr ? value->text : std::string_view()),
@@ -178,6 +181,8 @@ const Command kDump{
     1,
     1,
     kFlags,
-    run};
+    run,
+    false,
+    true};
 
 }  // namespace opwright::cli

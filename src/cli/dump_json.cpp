@@ -187,7 +187,10 @@ class Dump {
 
   void one_call(const NativeCall& call) {
     const format::CallContext context = trace_.context(call.context);
-    const NativeValue* value = trace_.values().value(call.call);
+    const NativeValue* value = trace_.values().call(call.call);
+    if (value == nullptr)
+      trace_.damage().add("missing_value", call.offset,
+                          [&] { return fmt::format("call {}: its arguments are not whole in the file", call.seq); });
     std::size_t slot = 0;
     std::vector<std::string> args;
     JsonObject kw;

@@ -14,7 +14,7 @@ namespace opwright::cli {
 namespace {
 
 std::string_view op_of(format::NativeTrace& trace, const format::NativeCall& call) {
-  const format::NativeValue* value = trace.values().value(call.call);
+  const format::NativeValue* value = trace.values().call(call.call);
   return value == nullptr ? std::string_view("(unreadable)") : value->text;
 }
 

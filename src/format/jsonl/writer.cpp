@@ -44,8 +44,8 @@ class LineWriter {
 
   // False when the call's value is not whole.
   bool line(const NativeCall& call, std::string& out) {
-    const NativeValue* value = trace_.values().value(call.call);
-    if (value == nullptr || !value->is(Tag::kCall)) return false;
+    const NativeValue* value = trace_.values().call(call.call);
+    if (value == nullptr) return false;
     dropped_.add(call);
     const CallContext context = trace_.context(call.context);
     out += "{\"run_id\": ";

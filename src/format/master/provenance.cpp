@@ -10,6 +10,8 @@
 namespace opwright::format {
 namespace {
 
+constexpr std::int64_t kMostCalls = std::int64_t{1} << 40;  // more is no count; sums of these do not overflow
+
 using json::Kind;
 using json::Node;
 
@@ -137,7 +139,7 @@ Status Provenance::read_executions(std::vector<Sighting>& sightings) {
         sighting.source = value.text;
       else if (key == "machine_info" && value.is(Kind::kObject))
         sighting.machine = keep_json(value);
-      else if (key == "count" && value.as_int64().value_or(-1) >= 0)
+      else if (key == "count" && value.as_int64().value_or(-1) >= 0 && *value.as_int64() <= kMostCalls)
         sighting.count = *value.as_int64();
       else if (key == "trace_uid" && value.is(Kind::kString))
         sighting.trace_uid = value.text;

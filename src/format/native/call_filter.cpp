@@ -62,7 +62,7 @@ bool CallChooser::takes(const NativeCall& call) {
 bool CallChooser::takes_op(ValueId call) {
   const auto [entry, added] = ops_.try_emplace(call, false);
   if (!added) return entry->second;
-  const NativeValue* value = trace_.values().value(call);
+  const NativeValue* value = trace_.values().call(call);
   const std::string_view name = value != nullptr ? value->text : std::string_view();
   const std::size_t dot = name.rfind('.');
   const std::string_view last = dot == std::string_view::npos ? name : name.substr(dot + 1);

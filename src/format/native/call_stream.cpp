@@ -4,11 +4,19 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "format/native/byte_reader.h"
 
 namespace opwright::format {
 
 using capture::Record;
+
+namespace {
+
+constexpr std::size_t kDeepestCalls = 10'000;
+constexpr std::size_t kMostUnended = 4096;  // held at once
+
+}  // namespace
 
 // ---------------------------------------------------------------------------------------------------------- LaneCursor
 
@@ -185,10 +193,16 @@ void CallStream::give_up(Lane& lane, std::uint64_t above) {
     unended_.push_back(std::move(lane.stack[lane.depth - 1].call));
 }
 
-// Moves a lane on to the next call that ends in it; calls that begin on the way become open.
+// Moves a lane on to the next call that ends in it; calls that begin on the way become open. Stops before that where
+// many calls never end: they are given out first.
 void CallStream::advance(std::size_t index) {
   Lane& lane = lanes_[index];
+  lane.has_ended = false;
   while (true) {
+    if (unended_.size() >= kMostUnended) {
+      lane.ticks = lane.cursor.ticks();
+      return;
+    }
     const LaneCursor::Event event = lane.cursor.next();
     if (event == LaneCursor::Event::kNone) {
       lane.done = true;
@@ -199,6 +213,12 @@ void CallStream::advance(std::size_t index) {
     if (event == LaneCursor::Event::kBegin) {
       ++begun_;
       give_up(lane, seen.parent);
+      if (lane.depth >= kDeepestCalls) {
+        trace_.damage().add("damaged_record", seen.offset, [&] {
+          return fmt::format("calls inside calls, more than {} deep; those inside are lost", kDeepestCalls);
+        });
+        continue;
+      }
       if (lane.depth == lane.stack.size()) lane.stack.emplace_back();
       Open& open = lane.stack[lane.depth++];
       open.ticks = lane.cursor.ticks();
@@ -222,20 +242,22 @@ void CallStream::advance(std::size_t index) {
       lane.ended.frees = seen.frees;
       lane.ended.thinned = seen.thinned;
       lane.ticks = lane.cursor.ticks();
+      lane.has_ended = true;
       return;
     }
   }
 }
 
 const NativeCall* CallStream::next() {
-  if (unended_.empty() && !heap_.empty()) {
+  while (unended_.empty() && !heap_.empty()) {
     std::pop_heap(heap_.begin(), heap_.end(), [this](std::size_t a, std::size_t b) { return later(a, b); });
     const std::size_t lane = heap_.back();
     heap_.pop_back();
-    std::swap(current_, lanes_[lane].ended);
+    const bool has_ended = lanes_[lane].has_ended;
+    if (has_ended) std::swap(current_, lanes_[lane].ended);
     advance(lane);
     if (!lanes_[lane].done) push(lane);
-    return &current_;
+    if (has_ended) return &current_;
   }
   if (unended_.empty()) {
     if (!drained_) finish();
@@ -262,7 +284,8 @@ std::uint64_t CallStream::settled_below() const {
   for (const NativeCall& call : unended_) least = std::min(least, call.seq);
   for (const Lane& lane : lanes_) {
     if (lane.done) continue;
-    least = std::min({least, lane.ended.seq, lane.cursor.seq() + 1});
+    least = std::min(least, lane.cursor.seq() + 1);
+    if (lane.has_ended) least = std::min(least, lane.ended.seq);
     if (lane.depth > 0) least = std::min(least, lane.stack.front().call.seq);
   }
   return least;
@@ -274,6 +297,14 @@ const NativeCall* CallsInOrder::next() {
   const auto later = [](const NativeCall& a, const NativeCall& b) { return a.seq > b.seq; };
   while (!ended_) {
     if (!waiting_.empty() && waiting_.front().seq < stream_.settled_below()) break;
+    if (waiting_.size() >= limits().distinct) {
+      trace_.damage().add("order_lost", waiting_.front().offset, [this] {
+        return limit_words(&Limits::distinct, fmt::format("{} calls inside one that has not ended: from here on calls "
+                                                          "may come before the one around them",
+                                                          waiting_.size()));
+      });
+      break;
+    }
     const NativeCall* call = stream_.next();
     if (call == nullptr) {
       ended_ = true;

@@ -74,7 +74,8 @@ class CallStream {
     LaneCursor cursor;
     std::vector<Open> stack;  // the first `depth` are open calls; the rest is room to be used again
     std::size_t depth = 0;
-    NativeCall ended;  // its next call to end
+    NativeCall ended;  // its next call to end, where it has one
+    bool has_ended = false;
     std::uint64_t ticks = 0;
     bool done = false;
   };
@@ -96,11 +97,12 @@ class CallStream {
 // The same calls in the order in which they began: a call is held until all that began before it have ended.
 class CallsInOrder {
  public:
-  explicit CallsInOrder(NativeTrace& trace) : stream_(trace) {}
+  explicit CallsInOrder(NativeTrace& trace) : trace_(trace), stream_(trace) {}
   const NativeCall* next();
   std::uint64_t begun() const { return stream_.begun(); }
 
  private:
+  NativeTrace& trace_;
   CallStream stream_;
   std::vector<NativeCall> waiting_;  // a heap, the smallest number first
   NativeCall current_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/limits.h"
 #include "format/native/test_trace.h"
 
 namespace opwright::format {
@@ -193,6 +194,72 @@ TEST(CallStream, TicksOfAnyRate) {
     EXPECT_GE(read.ns_of(UINT64_MAX), 0) << rate;
     EXPECT_LE(read.ns_of(0), 0) << rate;
   }
+}
+
+TEST(CallStream, CallsThatNeverEndAreNotHeldAllAtOnce) {
+  TestTrace trace;
+  const std::uint32_t call = trace.call_value("ttnn.f", {});
+  constexpr std::size_t kCalls = 20'000;
+  for (std::size_t i = 1; i <= kCalls; ++i) {
+    if (trace.room() < 100) trace.next_chunk();
+    trace.begin(call);
+  }
+  NativeTrace read = opened(trace);
+  for (const bool in_order : {false, true}) {
+    CallStream stream(read);
+    CallsInOrder ordered(read);
+    std::uint64_t expected = 0;
+    while (const NativeCall* next = in_order ? ordered.next() : stream.next()) {
+      EXPECT_EQ(next->seq, ++expected);
+      EXPECT_FALSE(next->finished);
+    }
+    EXPECT_EQ(expected, kCalls);
+  }
+}
+
+TEST(CallStream, CallsInsideCallsWithoutEndAreDamage) {
+  TestTrace trace;
+  const std::uint32_t call = trace.call_value("ttnn.f", {});
+  std::uint64_t parent = 0;
+  for (int i = 0; i < 12'000; ++i) {
+    if (trace.room() < 100) trace.next_chunk();
+    parent = trace.begin(call, {}, parent);
+  }
+  NativeTrace read = opened(trace);
+  CallStream stream(read);
+  std::size_t calls = 0;
+  while (stream.next() != nullptr) ++calls;
+  EXPECT_EQ(calls, 10'000u);
+  EXPECT_EQ(read.damage().entries().at("damaged_record").count, 2000u);
+}
+
+TEST(CallStream, CallsInOrderHoldNoMoreThanTheLimit) {
+  TestTrace trace;
+  const std::uint32_t call = trace.call_value("ttnn.f", {});
+  const std::uint64_t outer = trace.begin(call);
+  for (int i = 0; i < 10; ++i) trace.end(trace.begin(call, {}, outer));
+  trace.end(outer);
+  NativeTrace read = opened(trace);
+  EXPECT_EQ(begin_order(read), "1 2 3 4 5 6 7 8 9 10 11");
+  const ScopedLimits small({.distinct = 4});
+  EXPECT_EQ(begin_order(read), "2 3 4 5 6 7 8 1 9 10 11");
+  EXPECT_NE(read.damage().entries().at("order_lost").example.find("--max-distinct"), std::string::npos);
+}
+
+TEST(CallStream, AbsurdTimesDoNotOverflow) {
+  TestTrace trace;
+  trace.header.start_unix_ns = UINT64_MAX;
+  trace.header.ticks_per_second = 1;
+  trace.header.calls = UINT64_MAX - 10;
+  const std::uint32_t call = trace.call_value("ttnn.f", {});
+  trace.end(trace.begin(call, {}, 0, UINT64_MAX / 2), {}, UINT64_MAX / 2);
+  NativeTrace read = opened(trace);
+  CallStream stream(read);
+  const NativeCall* next = stream.next();
+  ASSERT_NE(next, nullptr);
+  EXPECT_GT(read.start_unix_ns() + next->start_ns + next->duration_ns, 0);
+  EXPECT_EQ(read.header().calls, 0u);
+  EXPECT_EQ(read.damage().entries().count("damaged_record"), 1u);
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ class Line {
   Line(NativeTrace& trace, const NativeCall& call) : trace_(trace), call_(call) {}
 
   std::string text() {
-    const NativeValue* value = trace_.values().value(call_.call);
-    if (value == nullptr || !value->is(Tag::kCall)) return "? (its value is not in the file)";
+    const NativeValue* value = trace_.values().call(call_.call);
+    if (value == nullptr) return "? (its value is not in the file)";
     out_ = std::string(value->text) + "(";
     for (std::size_t i = 0; i < value->items.size(); ++i) {
       if (i > 0) out_ += ", ";

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "format/native/call_stream.h"
 #include "format/native/run_facts.h"
 #include "format/per_op/convert.h"
@@ -35,7 +36,11 @@ class Reader {
     sink_.add_bytes(trace_.file().bytes().size());
     for (const TestOutcome& test : trace_.tests()) outcomes_[std::string(test.id)] = test.outcome;
     CallStream stream(trace_);
-    while (const NativeCall* call = stream.next()) count(*call);
+    while (const NativeCall* call = stream.next()) {
+      count(*call);
+      if (counted_.size() > limits().distinct)
+        return fail(over_limit(trace_.path(), &Limits::distinct, fmt::format("{} different calls", counted_.size())));
+    }
     OPWRIGHT_TRY(observe_all());
     tell_what_is_left_out();
     tell_what_was_not_recorded();

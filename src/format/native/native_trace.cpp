@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "format/native/byte_reader.h"
 
 namespace opwright::format {
@@ -43,13 +44,23 @@ Result<NativeTrace> NativeTrace::from_bytes(std::string bytes, const std::string
 Result<NativeTrace> NativeTrace::of(Result<NativeFile> file) {
   if (!file) return fail(std::move(file).error());
   NativeTrace trace(*std::move(file));
-  trace.collect();
+  OPWRIGHT_TRY(trace.collect());
   return trace;
 }
 
-void NativeTrace::collect() {
-  for (const NativeFile::Chunk& chunk : file_.chunks())
-    file_.for_each_record(chunk, [this](const RecordView& record) { collect(record); });
+Status NativeTrace::collect() {
+  // What is not a call stays in memory, with a few times the bytes of a small record.
+  constexpr std::uint64_t kRecordsAThing = 4;
+  std::uint64_t kept = 0;
+  for (const NativeFile::Chunk& chunk : file_.chunks()) {
+    file_.for_each_record(chunk, [&](const RecordView& record) {
+      collect(record);
+      kept += record.kind == Record::kBegin || record.kind == Record::kEnd ? 0 : 1;
+    });
+    if (kept / kRecordsAThing > limits().distinct)
+      return fail(over_limit(path(), &Limits::distinct,
+                             fmt::format("{} records beside its calls, {} a thing", kept, kRecordsAThing)));
+  }
   values_->finish(damage_);
   const auto by_seq = [](const SideRecord& a, const SideRecord& b) { return a.seq < b.seq; };
   std::stable_sort(data_.begin(), data_.end(), by_seq);
@@ -60,6 +71,7 @@ void NativeTrace::collect() {
     if (key.second <= static_cast<std::uint64_t>(capture::Uncalled::kLost) && calls > 0)
       unrecorded_.push_back({op.empty() ? "?" : op, static_cast<capture::Uncalled>(key.second), calls});
   }
+  return {};
 }
 
 // Everything but calls, which are streamed.
@@ -114,7 +126,7 @@ void NativeTrace::collect(const RecordView& record) {
       const std::uint64_t reason = in.varint();
       const ValueId op = in.id();
       const std::uint64_t calls = in.varint();
-      if (!in.ok()) return damaged("count");
+      if (!in.ok() || calls > kMostCounted) return damaged("count");
       std::uint64_t& total = counts_[{op, reason}];
       total = std::max(total, calls);  // totals only grow, and lanes are read one after the other
       return;
@@ -215,7 +227,7 @@ std::string_view NativeTrace::device_of(std::uint64_t seq) const {
 
 std::int64_t NativeTrace::ns_of(std::uint64_t ticks) const {
   constexpr std::uint64_t kSecond = 1'000'000'000;
-  constexpr std::uint64_t kLongest = INT64_MAX / kSecond - 1;
+  constexpr std::uint64_t kLongest = 2'000'000'000;  // 63 years: sums of several times do not overflow
   const std::uint64_t rate = header().ticks_per_second == 0 ? kSecond : header().ticks_per_second;
   const bool before = ticks < header().start_ticks;
   const std::uint64_t since = before ? header().start_ticks - ticks : ticks - header().start_ticks;

@@ -2,9 +2,10 @@
 //
 //   OPWRIGHT_TRY_ASSIGN(NativeTrace trace, NativeTrace::open(path));
 //   CallStream calls(trace);
-//   while (const NativeCall* call = calls.next()) … trace.values().value(call->call) …
+//   while (const NativeCall* call = calls.next()) … trace.values().call(call->call) …
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -85,7 +86,10 @@ class NativeTrace {
   std::string_view device_of(std::uint64_t seq) const;
 
   std::int64_t ns_of(std::uint64_t ticks) const;  // since the trace began
-  std::int64_t start_unix_ns() const { return static_cast<std::int64_t>(header().start_unix_ns); }
+  // At most the year 2096: times of calls are added to it.
+  std::int64_t start_unix_ns() const {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(header().start_unix_ns, 4'000'000'000'000'000'000));
+  }
 
   // What could not be read so far: the file's frame, values, records. Streams add theirs.
   TraceDamage& damage() { return damage_; }
@@ -99,7 +103,7 @@ class NativeTrace {
 
   explicit NativeTrace(NativeFile file) : file_(std::move(file)), damage_(file_.damage()) {}
   static Result<NativeTrace> of(Result<NativeFile> file);
-  void collect();
+  Status collect();
   void collect(const RecordView& record);
   void read_tests();
 

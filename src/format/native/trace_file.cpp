@@ -38,7 +38,10 @@ Result<NativeFile> NativeFile::open(const std::string& path) {
 
 Result<NativeFile> NativeFile::from_input(Input&& input, const std::string& shown) {
   NativeFile file(shown);
-  OPWRIGHT_TRY_ASSIGN(file.mapped_, std::move(input).read_all());
+  // What is no trace is told by its first bytes, however large it is.
+  OPWRIGHT_TRY_ASSIGN(file.bytes_, input.peek(sizeof capture::kMagic));
+  if (!is_native_trace(file.bytes_)) return fail(file.check_header().error());
+  OPWRIGHT_TRY_ASSIGN(file.mapped_, std::move(input).read_all(Input::Changes::kAllowed));
   file.bytes_ = file.mapped_.view();
   OPWRIGHT_TRY(file.check_header());
   file.find_chunks();
@@ -76,6 +79,13 @@ Status NativeFile::check_header() {
     return fail(
         ErrorCode::kBadInput,
         fmt::format("{}: the first page of the trace is damaged (its checksum is wrong); get the file again", path_));
+  }
+  // Counts that no program reaches are damage; sums of the others do not overflow.
+  for (std::uint64_t* count : {&header_.calls, &header_.calls_filtered, &header_.calls_lost, &header_.calls_thinned,
+                               &header_.errors, &header_.values, &header_.opaque}) {
+    if (*count <= kMostCounted) continue;
+    damage_.add("damaged_record", 0, [&] { return fmt::format("the first page counts {} of something", *count); });
+    *count = 0;
   }
   return {};
 }

@@ -19,6 +19,9 @@ namespace opwright::format {
 // Whether a file begins as a native trace does.
 bool is_native_trace(std::string_view start);
 
+// More than any program can do: a count beyond it is damage.
+inline constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 48;
+
 struct RecordView {
   capture::Record kind;
   std::string_view payload;  // behind the kind byte

@@ -47,7 +47,7 @@ class Trim {
     std::uint64_t parent = 0;  // nearest kept call around it
   };
 
-  bool takes(const NativeCall& call) { return chooser_.takes(call) && trace_.values().is_whole(call.call); }
+  bool takes(const NativeCall& call) { return chooser_.takes(call) && trace_.values().is_call(call.call); }
 
   bool is_needed(std::uint64_t tensor) const { return std::binary_search(needed_.begin(), needed_.end(), tensor); }
 
@@ -184,7 +184,7 @@ class Trim {
   }
 
   void drop(const NativeCall& call) {
-    const NativeValue* value = trace_.values().value(call.call);
+    const NativeValue* value = trace_.values().call(call.call);
     if (value == nullptr) {
       ++report_.not_whole;
       return;

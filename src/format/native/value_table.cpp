@@ -80,6 +80,12 @@ bool ValueTable::is_whole(ValueId id) const {
   return index != kNone && entries_[index].state == State::kWhole;
 }
 
+bool ValueTable::is_call(ValueId id) const {
+  const std::size_t index = index_of(id);
+  return index != kNone && entries_[index].state == State::kWhole &&
+         static_cast<Tag>(entries_[index].bytes.front()) == Tag::kCall;
+}
+
 std::string_view ValueTable::encoded(ValueId id) const {
   const std::size_t index = index_of(id);
   return index == kNone ? std::string_view() : entries_[index].bytes;
@@ -111,6 +117,7 @@ void ValueTable::check(std::size_t index, int depth, TraceDamage& damage) {
   entry.depth = static_cast<std::uint8_t>(extent.depth);
   entry.expanded =
       static_cast<std::uint32_t>(std::min<std::size_t>(entry.bytes.size() + extent.expanded, kMaxExpanded + 1));
+  entry.parts = static_cast<std::uint32_t>(extent.parts);
 }
 
 // Walks one encoded value and the values it refers to. `depth` is how deep the walk is already; `expanded` counts what
@@ -129,7 +136,8 @@ ValueTable::Extent ValueTable::measure(ByteReader& in, int depth, TraceDamage& d
     extent.whole = extent.whole && part.whole;
     extent.depth = std::max(extent.depth, part.depth + 1);
     extent.expanded += part.expanded;
-    return extent.whole && extent.expanded <= kMaxExpanded;
+    extent.parts += part.parts;
+    return extent.whole && extent.expanded <= kMaxExpanded && extent.parts <= kMaxParts;
   };
   const auto referred = [&](ValueId id) {
     const std::size_t index = in.ok() ? index_of(id) : kNone;
@@ -140,6 +148,7 @@ ValueTable::Extent ValueTable::measure(ByteReader& in, int depth, TraceDamage& d
     if (entry.state == State::kBroken) return broken(fmt::format("it refers to value {}, which is damaged", id));
     extent.depth = entry.depth + 1;
     extent.expanded = entry.expanded;
+    extent.parts += entry.parts;
     if (depth + extent.depth > kMaxDepth) return broken(fmt::format("nested more than {} levels deep", kMaxDepth));
     return extent;
   };
@@ -205,6 +214,7 @@ ValueTable::Extent ValueTable::measure(ByteReader& in, int depth, TraceDamage& d
   if (!in.ok()) return broken("its bytes end too early");
   if (extent.expanded > kMaxExpanded)
     return broken(fmt::format("what it refers to adds up to more than {} bytes", kMaxExpanded));
+  if (extent.parts > kMaxParts) return broken(fmt::format("it has more than {} parts", kMaxParts));
   return extent;
 }
 

@@ -62,6 +62,10 @@ class ValueTable {
   std::string_view encoded(ValueId id) const;
   // Decoded; null unless it is whole. Stays where it is until `forget()`.
   const NativeValue* value(ValueId id);
+  // Whether a value is whole and a call: a record may refer to anything.
+  bool is_call(ValueId id) const;
+  // The value of a call record; null unless it is one.
+  const NativeValue* call(ValueId id) { return is_call(id) ? value(id) : nullptr; }
   // Encoded bytes that are no table entry (facts, tests): null when they are damaged or refer to something not whole.
   const NativeValue* decode(std::string_view encoded);
   // What the value's owner prints for it (`str()`), or null.
@@ -76,6 +80,7 @@ class ValueTable {
 
   static constexpr int kMaxDepth = 64;
   static constexpr std::size_t kMaxExpanded = 16 << 20;  // bytes that references of one value add up to
+  static constexpr std::size_t kMaxParts = 2 << 20;      // values inside one value, references followed
   static constexpr std::size_t kDecodedLimit = 64 << 20;
 
  private:
@@ -86,6 +91,7 @@ class ValueTable {
     State state = State::kUnknown;
     std::uint8_t depth = 0;
     std::uint32_t expanded = 0;
+    std::uint32_t parts = 0;
     std::string_view bytes;
     std::size_t offset = 0;
   };
@@ -93,6 +99,7 @@ class ValueTable {
     bool whole = true;
     int depth = 0;
     std::size_t expanded = 0;
+    std::size_t parts = 1;
   };
 
   std::size_t index_of(ValueId id) const;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/limits.h"
 #include "format/native/native_trace.h"
 #include "format/native/test_trace.h"
 #include "format/native/value_json.h"
@@ -136,6 +137,40 @@ TEST(ValueTable, ForgettingFreesAndDecodesAgain) {
   EXPECT_EQ(json(read, a), "[1, 2]");
   read.values().forget(0);
   EXPECT_EQ(json(read, a), "[1, 2]");
+}
+
+TEST(ValueTable, AValueOfTooManyPartsIsNotWhole) {
+  TestTrace trace;
+  std::uint32_t last = trace.value(list(std::vector<std::string>(1000, none())));
+  const std::uint32_t million = trace.value(list(std::vector<std::string>(1000, ref(last))));
+  const std::uint32_t three = trace.value(list(std::vector<std::string>(3, ref(million))));
+  NativeTrace read = opened(trace);
+  EXPECT_TRUE(read.values().is_whole(million));
+  EXPECT_FALSE(read.values().is_whole(three));
+  EXPECT_NE(read.damage().entries().at("damaged_value").example.find("more than 2097152 parts"), std::string::npos);
+}
+
+TEST(ValueTable, OnlyACallIsTheValueOfACall) {
+  TestTrace trace;
+  const std::uint32_t call = trace.call_value("ttnn.f", {integer(1)}, {{"a", none()}});
+  const std::uint32_t other = trace.value(list({integer(1)}));
+  const std::uint32_t to_call = trace.value(ref(call));
+  const std::uint32_t around = trace.value(list({ref(call)}));
+  NativeTrace read = opened(trace);
+  ASSERT_NE(read.values().call(call), nullptr);
+  EXPECT_EQ(read.values().call(call)->text, "ttnn.f");
+  for (const std::uint32_t id : {other, to_call, around, 0u, 999u}) EXPECT_EQ(read.values().call(id), nullptr) << id;
+}
+
+TEST(NativeTrace, RecordsBesideCallsAreLimited) {
+  TestTrace trace;
+  for (int i = 0; i < 100; ++i) trace.note("kind", "text");
+  const std::string bytes = trace.bytes();
+  EXPECT_TRUE(NativeTrace::from_bytes(bytes, "t.opwt"));
+  const ScopedLimits small({.distinct = 10});
+  const auto refused = NativeTrace::from_bytes(bytes, "t.opwt");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("--max-distinct"), std::string::npos) << refused.error().message;
 }
 
 }  // namespace

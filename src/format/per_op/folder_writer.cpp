@@ -122,7 +122,7 @@ class FolderWriter {
       conversion_.drop("calls that never ended");
       return {};
     }
-    const NativeValue* value = trace_.values().value(call.call);
+    const NativeValue* value = trace_.values().call(call.call);
     if (options_.like_existing && value != nullptr && is_method(value->text)) {
       conversion_.drop("methods of tensors");
       return {};

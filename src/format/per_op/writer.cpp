@@ -85,8 +85,8 @@ PerOpWriter::PerOpWriter(NativeTrace& trace, PerOpStyle style)
 
 bool PerOpWriter::write(const NativeCall& call, std::uint64_t operation_id, std::string& out) {
   static const std::vector<TensorData> kNoData;
-  const NativeValue* const value_of_call = trace_.values().value(call.call);
-  if (value_of_call == nullptr || !value_of_call->is(Tag::kCall)) return false;
+  const NativeValue* const value_of_call = trace_.values().call(call.call);
+  if (value_of_call == nullptr) return false;
   if (kept_bytes_ > kKeptLimit) forget();
   const bool has_data = style_.values && trace_.has_data() && !trace_.blobs().empty();
   const std::vector<TensorData> data = has_data ? trace_.data_of(call.seq) : kNoData;
