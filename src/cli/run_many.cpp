@@ -176,7 +176,7 @@ Result<RunnerOptions> runner_options_of(const ParsedArgs& args, const PlanOption
 void add_facts(RunRecord& run, const json::Node& hello, const RunnerOptions& runner) {
   run.numerics = hello.string_field("numerics").value_or("");
   JsonObject versions;
-  if (const json::Node* given = hello.find("versions"))
+  if (const json::Node* given = hello.find("versions"); given != nullptr && given->is(json::Kind::kObject))
     for (std::uint32_t i = 0; i < given->count; ++i) versions.add(given->fields[i].key, given->fields[i].value.text);
   run.facts = JsonObject()
                   .add("cores", std::int64_t{cores()})

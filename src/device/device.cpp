@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "base/input.h"
 #include "device/null/null_device.h"
 #include "device/sim/sim_device.h"
 
@@ -33,11 +31,9 @@ Result<std::unique_ptr<Device>> open_device(std::string_view name) {
                             name));
   Board board;
   if (board_name.ends_with(".json")) {
-    std::ifstream file{std::string(board_name)};
-    if (!file) return fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", board_name));
-    std::ostringstream text;
-    text << file.rdbuf();
-    OPWRIGHT_TRY_ASSIGN(board, parse_board(text.str(), board_name));
+    OPWRIGHT_TRY_ASSIGN(Input input, Input::open(std::string(board_name)));
+    OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());
+    OPWRIGHT_TRY_ASSIGN(board, parse_board(text.view(), board_name));
   } else {
     OPWRIGHT_TRY_ASSIGN(board, find_board(board_name));
   }

@@ -40,7 +40,14 @@ Result<HostTensor> tensor_of(const json::Node& entry, std::string_view data) {
   Shape shape;
   const json::Node* dims = entry.find("shape");
   if (dims == nullptr) return fail(ErrorCode::kBadInput, "a tensor without shape");
-  for (const json::Node& n : *dims) shape.push_back(n.as_int64().value_or(0));
+  std::int64_t elements = 1;
+  for (const json::Node& n : *dims) {
+    const std::int64_t dim = n.as_int64().value_or(-1);
+    if (dim < 0 || (dim > 0 && elements > static_cast<std::int64_t>(data.size()) / dim))
+      return fail(ErrorCode::kBadInput, "a shape with more elements than the .bin file has bytes");
+    elements *= dim;
+    shape.push_back(dim);
+  }
   OPWRIGHT_TRY_ASSIGN(const DType stored, dtype_of(entry.string_field("stored").value_or("")));
   DType dtype = stored;
   if (const auto on_device = entry.string_field("device_dtype")) dtype = parse_dtype(*on_device).value;
@@ -76,11 +83,35 @@ Value ints(const Shape& shape) {
   return Value(std::move(list));
 }
 
-Value pair_field(const json::Node& kwargs, std::string_view key) {
+Shape numbers_field(const json::Node& kwargs, std::string_view key) {
   Shape out;
-  if (const json::Node* pair = kwargs.find(key))
-    for (const json::Node& n : *pair) out.push_back(n.as_int64().value_or(0));
-  return ints(out);
+  if (const json::Node* numbers = kwargs.find(key))
+    for (const json::Node& n : *numbers) out.push_back(n.as_int64().value_or(0));
+  return out;
+}
+
+Value pair_field(const json::Node& kwargs, std::string_view key) { return ints(numbers_field(kwargs, key)); }
+
+Value number_field(const json::Node& kwargs, std::string_view key) {
+  const json::Node* number = kwargs.find(key);
+  return Value(number != nullptr ? number->as_int64().value_or(0) : 0);
+}
+
+// What spell_out() takes for granted of a case. "" when it is there.
+std::string what_is_missing(std::string_view op, const json::Node& kwargs, const OracleCase& out) {
+  if (out.inputs.empty() || out.results.empty()) return "a case needs inputs and outputs, each a list of tensors";
+  const std::size_t rank = out.inputs[0].spec.shape.size();
+  const auto needs_numbers = [&](std::string_view key, std::size_t least) {
+    return numbers_field(kwargs, key).size() >= least ? "" : fmt::format("{} needs a list \"{}\"", op, key);
+  };
+  if (op == "ttnn.embedding") return needs_numbers("indices", 1);
+  if (op == "ttnn.conv2d" && out.inputs.size() < 2) return "ttnn.conv2d needs two inputs";
+  if (op == "ttnn.conv2d" || op == "ttnn.max_pool2d") return needs_numbers("input_hw", 2);
+  if (op == "ttnn.transpose") return needs_numbers("dims", 2);
+  if ((op == "ttnn.pad" || op == "ttnn.repeat") && out.results[0].spec.shape.size() < rank)
+    return fmt::format("the output of {} has fewer dims than its input", op);
+  if (op == "ttnn.pad" && out.results[0].floats.empty()) return "ttnn.pad needs an output with elements";
+  return "";
 }
 
 // The index writes calls in short; this says what was called.
@@ -88,7 +119,9 @@ Status spell_out(const json::Node& entry, OracleCase& out) {
   const std::string op(entry.string_field("op").value_or(""));
   const json::Node nothing{json::Kind::kObject};
   const json::Node* kwargs = entry.find("kwargs");
-  if (kwargs == nullptr) kwargs = &nothing;
+  if (kwargs == nullptr || !kwargs->is(json::Kind::kObject)) kwargs = &nothing;
+  if (std::string missing = what_is_missing(op, *kwargs, out); !missing.empty())
+    return fail(ErrorCode::kBadInput, std::move(missing));
   OpConfig& config = out.config;
   config.op = op;
   const auto add = [&](std::string name, Value value) { config.args.push_back({std::move(name), std::move(value)}); };
@@ -111,7 +144,7 @@ Status spell_out(const json::Node& entry, OracleCase& out) {
   } else if (op == "ttnn.conv2d") {
     add("input_tensor", tensor(0));
     add("weight_tensor", tensor(1));
-    for (const char* key : {"in_channels", "out_channels"}) add(key, Value(kwargs->find(key)->as_int64().value_or(0)));
+    for (const char* key : {"in_channels", "out_channels"}) add(key, number_field(*kwargs, key));
     add("batch_size", Value(std::int64_t{1}));
     const Value hw = pair_field(*kwargs, "input_hw");
     add("input_height", (*hw.as_list())[0]);
@@ -126,7 +159,7 @@ Status spell_out(const json::Node& entry, OracleCase& out) {
     add("batch_size", Value(std::int64_t{1}));
     add("input_h", (*hw.as_list())[0]);
     add("input_w", (*hw.as_list())[1]);
-    add("channels", Value(kwargs->find("channels")->as_int64().value_or(0)));
+    add("channels", number_field(*kwargs, "channels"));
     add("kernel_size", pair_field(*kwargs, "kernel"));
     add("stride", pair_field(*kwargs, "stride"));
     add("padding", pair_field(*kwargs, "padding"));
@@ -176,9 +209,10 @@ Status spell_out(const json::Node& entry, OracleCase& out) {
     } else if (key == "dtype") {
       OPWRIGHT_TRY_ASSIGN(const DType dtype, dtype_of(field.text));
       add("dtype", Value(Enum{"DataType", std::string(name_of(dtype))}));
-    } else if (key == "dims" && op == "ttnn.transpose") {
-      add("arg1", (*value.as_list())[0]);
-      add("arg2", (*value.as_list())[1]);
+    } else if (key == "dims" && op == "ttnn.transpose") {  // two of them: see what_is_missing()
+      const Shape dims = numbers_field(*kwargs, key);
+      add("arg1", Value(dims[0]));
+      add("arg2", Value(dims[1]));
     } else if (key == "dims") {
       add("arg1", std::move(value));
     } else if (key != "outputs") {

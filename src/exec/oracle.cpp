@@ -35,7 +35,7 @@ Result<Board> board_of(const json::Node& record, const OpConfig& config) {
         if (spec.memory) reach(*spec.memory);
       });
     }
-  if (const json::Node* grid = record.find("grid"); grid != nullptr && grid->count == 2)
+  if (const json::Node* grid = record.find("grid"); grid != nullptr && grid->is(json::Kind::kArray) && grid->count == 2)
     board.grid = {grid->items[0].as_int64().value_or(8), grid->items[1].as_int64().value_or(8)};
   board.l1_small = 24576;  // what the oracle's device was opened with
   if (const json::Node* small = record.find("l1_small")) board.l1_small = small->as_int64().value_or(board.l1_small);

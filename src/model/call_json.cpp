@@ -114,6 +114,8 @@ Result<TensorSpec> tensor_of(const json::Node& node) {
 // A config whose tag says what it is; `type` in it says it more closely.
 Result<Value> structure_of(std::string type, const json::Node& node) {
   Fields fields;
+  if (!node.is(json::Kind::kObject))
+    return fail(ErrorCode::kBadInput, fmt::format("a {} is no object with fields", type));
   if (const auto named = node.string_field("type")) type = *named;
   for (std::size_t i = 0; i < node.count; ++i) {
     const auto& [key, field] = node.fields[i];
@@ -225,7 +227,7 @@ Result<OpConfig> decode_call(const json::Node& call) {
       config.args.push_back({fmt::format("arg{}", position++), std::move(value)});
     }
   }
-  if (const json::Node* kwargs = call.find("kwargs"))
+  if (const json::Node* kwargs = call.find("kwargs"); kwargs != nullptr && kwargs->is(json::Kind::kObject))
     for (std::size_t i = 0; i < kwargs->count; ++i) {
       OPWRIGHT_TRY_ASSIGN(Value value, decode_value(kwargs->fields[i].value));
       config.args.push_back({std::string(kwargs->fields[i].key), std::move(value)});

@@ -140,5 +140,18 @@ TEST(CallJson, OutputsCarryTheirPaddedShape) {
   EXPECT_EQ(to_text(again->spec), to_text(output.spec));
 }
 
+TEST(CallJson, AConfigOrKeywordsThatAreAListAreNoObject) {
+  json::Document document;
+  for (const char* tag : {"compute_kernel_config", "conv_config", "core_grid", "program_config"}) {
+    const auto parsed = document.parse(std::string("{\"") + tag + "\": [1, 2]}");
+    ASSERT_TRUE(parsed);
+    EXPECT_FALSE(decode_value(**parsed)) << tag;
+  }
+  const auto call = document.parse(R"({"op": "ttnn.add", "args": {"a": 1}, "kwargs": [1, 2]})");
+  ASSERT_TRUE(call);
+  const auto config = decode_call(**call);
+  EXPECT_TRUE(!config || config->args.empty());
+}
+
 }  // namespace
 }  // namespace opwright

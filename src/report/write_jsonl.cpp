@@ -56,7 +56,7 @@ Result<RunRecord> run_of_node(const json::Node& node) {
 
 // One pass over the file; every line is parsed, whatever is done with it.
 Status read_lines(const std::string& file, const std::function<Status(const RunRecord&)>& begin, const UseResult& use) {
-  OPWRIGHT_TRY_ASSIGN(Input input, Input::open(file));
+  OPWRIGHT_TRY_ASSIGN(Input input, Input::open(file, Input::Take::kRegular));  // it is read twice
   json::Document document;
   std::int64_t number = 0;
   const auto wrong = [&](std::string_view what) {

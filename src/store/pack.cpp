@@ -1,10 +1,13 @@
 #include "store/pack.h"
 
+#include <fmt/format.h>
 #include <zstd.h>
 
 #include <cstdint>
 #include <cstring>
 #include <memory>
+
+#include "base/limits.h"
 
 namespace opwright::store {
 namespace {
@@ -40,6 +43,9 @@ Result<Unpacked> Unpacked::open(std::string_view data) {
   const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size < 4 || size > kMaxBytes)
     return fail(damaged());
+  if (size > limits().document)  // before room is made for it
+    return fail(
+        over_limit("a pack of the store", &Limits::document, fmt::format("it unpacks to {}", size_words(size))));
   unpacked.bytes_.resize(size);
   const std::size_t got = ZSTD_decompress(unpacked.bytes_.data(), size, data.data(), data.size());
   if (ZSTD_isError(got) || got != size) return fail(damaged());

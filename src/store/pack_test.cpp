@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "base/limits.h"
+
 namespace opwright::store {
 namespace {
 
@@ -71,6 +73,14 @@ TEST(Pack, AnyDamageIsAnErrorOrTextsNeverACrash) {
     for (std::size_t k = 0; opened && k < opened->size(); ++k) EXPECT_LE(opened->text(k).size(), 600u);
   }
   EXPECT_GT(errors, 100);
+}
+
+TEST(Pack, NoRoomIsMadeForAPackBeyondTheLimit) {
+  const std::string packed = compressed(std::string(1'000'000, '\0'));
+  const ScopedLimits small({.document = 100'000});
+  const auto refused = Unpacked::open(packed);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("--max-document"), std::string::npos) << refused.error().message;
 }
 
 }  // namespace

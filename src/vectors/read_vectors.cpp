@@ -34,7 +34,7 @@ class FileReader {
   explicit FileReader(const UseVector& use) : use_(use) {}
 
   Status read(const std::string& path) {
-    OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
+    OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path, Input::Take::kRegular));  // it is read twice
     OPWRIGHT_TRY_ASSIGN(const std::string_view start, input.peek(4096));
     if (looks_like_line(start)) return read_lines(path, input);
     OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());

@@ -24,7 +24,8 @@ namespace {
 constexpr std::array<std::string_view, 1> kFileKeys{"suites"};
 constexpr std::array<std::string_view, 6> kCaseKeys{"op", "parameters", "data", "seed", "pcc", "seconds"};
 constexpr std::size_t kMostBytes = 16U << 20U;
-constexpr std::size_t kMostValues = 1'000'000;  // aliases can make a small file mean a large one
+constexpr std::size_t kMostBytesMeant = 64U << 20U;  // aliases can make a small file mean a large one
+constexpr std::size_t kPartBytes = 64;               // what a value or a case costs beside its text
 constexpr int kDeepest = 32;
 
 // Reads one file. Every error stops it, so that a suite is there whole or not at all.
@@ -65,13 +66,22 @@ class SuiteReader {
                 fmt::format("{}, line {}, column {}: {}", path_, mark.line + 1, mark.column + 1, what));
   }
 
-  Result<std::string> word(const YAML::Node& node, std::string_view what) const {
+  Result<std::string> word(const YAML::Node& node, std::string_view what) {
     if (!node.IsScalar()) return error(node, fmt::format("{} is a word", what));
+    OPWRIGHT_TRY(spend(node, node.Scalar().size()));
     return node.Scalar();
   }
 
+  // Counts what the file means with its aliases followed.
+  Status spend(const YAML::Node& node, std::size_t bytes) {
+    meant_ += bytes + kPartBytes;
+    if (meant_ <= kMostBytesMeant) return {};
+    return error(node, fmt::format("with its aliases (*name) written out, the file is larger than {}; split it",
+                                   size_words(kMostBytesMeant)));
+  }
+
   // Keys that are not known, or that stand twice.
-  Status check_keys(const YAML::Node& map, std::span<const std::string_view> known) const {
+  Status check_keys(const YAML::Node& map, std::span<const std::string_view> known) {
     std::set<std::string> seen;
     for (const auto& entry : map) {
       OPWRIGHT_TRY_ASSIGN(const std::string key, word(entry.first, "a key"));
@@ -174,8 +184,7 @@ class SuiteReader {
   }
 
   Result<Value> read_value(const YAML::Node& node, int depth) {
-    if (++values_ > kMostValues)
-      return error(node, fmt::format("more than {} values in one file; split it", kMostValues));
+    OPWRIGHT_TRY(spend(node, node.IsScalar() ? node.Scalar().size() : 0));
     if (depth > kDeepest) return error(node, "lists nested too deep");
     if (node.IsNull()) return Value();
     if (node.IsSequence()) {
@@ -198,7 +207,7 @@ class SuiteReader {
 
   std::string path_;
   std::uint64_t seed_;
-  std::size_t values_ = 0;
+  std::size_t meant_ = 0;
 };
 
 }  // namespace
@@ -211,15 +220,16 @@ std::int64_t UserCases::size() const {
 }
 
 Result<std::vector<UserSuite>> read_user_suites(const std::string& path, std::uint64_t seed) {
-  std::string text;
-  OPWRIGHT_TRY(read_file(path, text));
-  return parse_user_suites(text, path, seed);
+  // Named by somebody, so a pipe will do; as little of it as a file of suites can be.
+  OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
+  OPWRIGHT_TRY_ASSIGN(const std::string_view start, input.peek(kMostBytes + 1));
+  return parse_user_suites(std::string(start), path, seed);
 }
 
 Result<std::vector<UserSuite>> parse_user_suites(const std::string& text, const std::string& path, std::uint64_t seed) {
   if (text.size() > kMostBytes)
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: {} bytes; suites of at most {} are read, split it", path, text.size(), kMostBytes));
+    return fail(ErrorCode::kUnsupported, fmt::format("{}: more than {}; suites of at most so much are read, split it",
+                                                     path, size_words(kMostBytes)));
   try {
     return SuiteReader(path, seed).read(YAML::Load(text));
   } catch (const YAML::Exception& problem) {  // the library's only way to say that a text is no YAML

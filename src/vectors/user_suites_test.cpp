@@ -91,7 +91,22 @@ TEST(UserSuites, AFileThatMeansTooMuchIsRefused) {
   }
   const auto suites = parse_user_suites(text, "my.yaml");
   ASSERT_FALSE(suites);
-  EXPECT_NE(suites.error().message.find("more than 1000000 values"), std::string::npos) << suites.error().message;
+  EXPECT_NE(suites.error().message.find("with its aliases (*name) written out, the file is larger than 64 MiB"),
+            std::string::npos)
+      << suites.error().message;
+}
+
+TEST(UserSuites, NamesAndCasesOfAliasesCountToo) {
+  std::string names = "suites:\n  s:\n    - op: &long " + std::string(100'000, 'x') + "\n";
+  for (int i = 0; i < 1000; ++i) names += "    - op: *long\n";
+  std::string cases = "suites:\n  s: &s\n";
+  for (int i = 0; i < 2000; ++i) cases += "    - op: ttnn.add\n";
+  for (int i = 0; i < 1000; ++i) cases += "  s" + std::to_string(i) + ": *s\n";
+  for (const std::string& text : {names, cases}) {
+    const auto suites = parse_user_suites(text, "my.yaml");
+    ASSERT_FALSE(suites);
+    EXPECT_NE(suites.error().message.find("larger than 64 MiB"), std::string::npos) << suites.error().message;
+  }
 }
 
 }  // namespace

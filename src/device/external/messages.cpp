@@ -64,8 +64,9 @@ Result<Board> board_of(const json::Node& hello) {
   board->name = *name;
   const json::Node* grid = given->find("grid");
   if (grid != nullptr) {
-    const auto x = grid->count == 2 ? grid->items[0].as_int64() : std::nullopt;
-    const auto y = grid->count == 2 ? grid->items[1].as_int64() : std::nullopt;
+    const bool is_pair = grid->is(json::Kind::kArray) && grid->count == 2;
+    const auto x = is_pair ? grid->items[0].as_int64() : std::nullopt;
+    const auto y = is_pair ? grid->items[1].as_int64() : std::nullopt;
     constexpr std::int64_t kMostCores = 1024;  // on a side
     if (!x || !y || *x < 1 || *y < 1 || *x > kMostCores || *y > kMostCores)
       return fail(ErrorCode::kBadInput, "the \"grid\" of its board is no [x, y]");
