@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include "cli/command.h"
+#include "format/folder_listing.h"
 #include "format/native/call_filter.h"
 
 namespace opwright::cli {
@@ -35,16 +35,16 @@ inline Result<std::vector<std::string>> native_traces_at(const std::string& path
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) return std::vector<std::string>{path};
+  OPWRIGHT_TRY_ASSIGN(const format::FolderListing listing, format::list_folder(path));
   std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(".opwt") || name.ends_with(".opwt.gz") || name.ends_with(".opwt.zst"))
-      found.push_back(entry.path().string());
+  for (const format::FolderListing::Entry& entry : listing.files) {
+    const std::string& name = entry.name;
+    if (!entry.is_folder && (name.ends_with(".opwt") || name.ends_with(".opwt.gz") || name.ends_with(".opwt.zst")))
+      found.push_back((fs::path(path) / name).string());
   }
   if (found.empty())
     return fail(ErrorCode::kNotFound,
                 fmt::format("{}: no native trace (.opwt) in this folder; give it a folder that has one", path));
-  std::sort(found.begin(), found.end());
   return found;
 }
 

@@ -67,6 +67,7 @@ struct Command {
   std::span<const Flag> flags;
   Result<int> (*run)(const ParsedArgs& args, CommandEnv& env);
   bool takes_program = false;  // `-- CMD…`: its words are not read as options
+  bool reads_input = false;    // takes the flags of limits too (base/limits.h)
 };
 
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport,

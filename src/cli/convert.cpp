@@ -40,6 +40,7 @@ enum class Kind { kNative, kPerOp, kJsonl };
 struct Source {
   std::string path;
   Kind kind;
+  std::optional<Input> input = {};  // open already, where it is one file: a pipe is read once
 };
 
 Result<Source> source_at(const std::string& path) {
@@ -55,9 +56,10 @@ Result<Source> source_at(const std::string& path) {
   }
   OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
   OPWRIGHT_TRY_ASSIGN(const std::string_view start, input.peek(64 * 1024));
-  if (format::is_native_trace(start)) return Source{path, Kind::kNative};
+  if (format::is_native_trace(start)) return Source{path, Kind::kNative, std::move(input)};
   const std::string_view first = trimmed(start.substr(0, start.find('\n')));
-  if (first.starts_with('{') && first.find("\"op_name\"") != std::string_view::npos) return Source{path, Kind::kJsonl};
+  if (first.starts_with('{') && first.find("\"op_name\"") != std::string_view::npos)
+    return Source{path, Kind::kJsonl, std::move(input)};
   if (trimmed(start).starts_with('{') && start.find("\"operation_name\"") != std::string_view::npos)
     return Source{path, Kind::kPerOp};
   return fail(ErrorCode::kNotATrace,
@@ -71,31 +73,34 @@ void join(Conversion& all, const Conversion& part) {
   for (const auto& [kind, lost] : part.losses) all.lose(kind, lost.example, lost.count);
 }
 
+Result<NativeTrace> native_of(Source& source) {
+  if (!source.input) return NativeTrace::open(source.path);
+  return NativeTrace::from_input(*std::move(source.input), source.path == "-" ? "standard input" : source.path);
+}
+
 // Anything but a native trace goes through one, in memory.
-Result<NativeTrace> opened(const Source& source, Conversion& conversion) {
-  if (source.kind == Kind::kNative) return NativeTrace::open(source.path);
+Result<NativeTrace> opened(Source& source, Conversion& conversion) {
+  if (source.kind == Kind::kNative) return native_of(source);
   format::MemoryOutput memory;
   if (source.kind == Kind::kPerOp) {
     OPWRIGHT_TRY_ASSIGN(const Conversion read, format::per_op_to_native(source.path, memory));
     join(conversion, read);
   } else {
-    OPWRIGHT_TRY_ASSIGN(Input input, Input::open(source.path));
-    OPWRIGHT_TRY_ASSIGN(const Conversion read, format::jsonl_to_native(input, memory));
+    OPWRIGHT_TRY_ASSIGN(const Conversion read, format::jsonl_to_native(*source.input, memory));
     join(conversion, read);
   }
   return NativeTrace::from_bytes(std::move(memory).take(), source.path);
 }
 
-Result<Conversion> to_native(const Source& source, const std::string& output) {
+Result<Conversion> to_native(Source& source, const std::string& output) {
   OPWRIGHT_TRY_ASSIGN(format::FileOutput file, format::FileOutput::create(output));
   Conversion conversion;
   if (source.kind == Kind::kPerOp) {
     OPWRIGHT_TRY_ASSIGN(conversion, format::per_op_to_native(source.path, file));
   } else if (source.kind == Kind::kJsonl) {
-    OPWRIGHT_TRY_ASSIGN(Input input, Input::open(source.path));
-    OPWRIGHT_TRY_ASSIGN(conversion, format::jsonl_to_native(input, file));
+    OPWRIGHT_TRY_ASSIGN(conversion, format::jsonl_to_native(*source.input, file));
   } else {
-    OPWRIGHT_TRY_ASSIGN(NativeTrace trace, NativeTrace::open(source.path));
+    OPWRIGHT_TRY_ASSIGN(NativeTrace trace, native_of(source));
     OPWRIGHT_TRY_ASSIGN(const format::TrimReport report, format::trim(trace, {}, file));
     conversion.calls = report.kept;
     for (const auto& [kind, entry] : trace.damage().entries()) conversion.lose(kind, entry.example, entry.count);
@@ -157,7 +162,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                            : fmt::format("--to {}: choose native, per-op or jsonl{}", to, did_you_mean(near)));
   }
   if (output.empty() && to != "jsonl") return fail(ErrorCode::kUsage, fmt::format("convert --to {} needs -o PATH", to));
-  OPWRIGHT_TRY_ASSIGN(const Source source, source_at(args.positionals.front()));
+  OPWRIGHT_TRY_ASSIGN(Source source, source_at(args.positionals.front()));
   Conversion conversion;
   if (to == "native") {
     OPWRIGHT_TRY_ASSIGN(conversion, to_native(source, output));
@@ -188,6 +193,8 @@ const Command kConvert{
     1,
     1,
     kFlags,
-    run};
+    run,
+    false,
+    true};
 
 }  // namespace opwright::cli

@@ -77,6 +77,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 const Command kDevice{"device", "List devices, or compare one with recorded ground truth.",
                       kDetails, "list|conform [FILE…]",
                       1,        -1,
-                      kFlags,   run};
+                      kFlags,   run,
+                      false,    true};
 
 }  // namespace opwright::cli

@@ -137,6 +137,8 @@ const Command kDiff{"diff",
                     2,
                     2,
                     kFlags,
-                    run};
+                    run,
+                    false,
+                    true};
 
 }  // namespace opwright::cli

@@ -163,6 +163,8 @@ const Command kImport{
     1,
     -1,
     kFlags,
-    run};
+    run,
+    false,
+    true};
 
 }  // namespace opwright::cli

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "cli/ledger.h"
 #include "cli/query.h"
 #include "cli/store_source.h"
@@ -47,6 +48,9 @@ class Ingest final : public format::TraceSink {
   Status observe(const Observed& observed) override {
     if (progress_ && ++observed_ % kObservedBetweenLooks == 0) tell_progress();
     const Operation& operation = operation_of(observed.op);
+    if (operations_.size() > limits().distinct)
+      return fail(over_limit(observed.path, &Limits::distinct,
+                             fmt::format("{} different names of operations", operations_.size())));
     std::int64_t calls = 0;
     std::int64_t uncounted = 0;
     for (const Sighting& sighting : observed.sightings) {
@@ -63,6 +67,8 @@ class Ingest final : public format::TraceSink {
     }
     OPWRIGHT_TRY_ASSIGN(const std::optional<FormId> form, form_of(observed, operation));
     if (!form) return {};
+    if (seen_forms_.size() > limits().distinct)
+      return fail(over_limit(observed.path, &Limits::distinct, fmt::format("{} different calls", seen_forms_.size())));
     ++report_.records;
     for (const Sighting& sighting : observed.sightings) {
       if (sighting.error.size() > kLongestError) leave_out("ends of long error texts", 1);
@@ -260,12 +266,27 @@ class Ingest final : public format::TraceSink {
   std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
 };
 
-Status read_all(const std::vector<std::string>& paths, const IngestOptions& options, Ingest& ingest) {
+// What may have to be waited for is read before the store is locked: nobody else should wait for our input.
+using Fetched = std::vector<std::optional<Input>>;
+
+Result<Fetched> fetch_streams(const std::vector<std::string>& paths) {
+  Fetched fetched;
   for (const std::string& path : paths) {
+    OPWRIGHT_TRY_ASSIGN(auto input, format::fetch_stream(path));
+    fetched.push_back(std::move(input));
+  }
+  return fetched;
+}
+
+Status read_all(const std::vector<std::string>& paths, Fetched& fetched, const IngestOptions& options, Ingest& ingest) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string& path = paths[i];
     OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
     ingest.filter_operations(!is_store);  // what a store holds was chosen when it was imported
     if (is_store)
       OPWRIGHT_TRY(read_store(path, options.wait_ms, ingest));
+    else if (fetched[i])
+      OPWRIGHT_TRY(format::read_fetched(*std::move(fetched[i]), path, options.read, ingest));
     else
       OPWRIGHT_TRY(format::read_trace(path, options.read, ingest));
     ingest.ledger().settle();
@@ -278,6 +299,7 @@ Status read_all(const std::vector<std::string>& paths, const IngestOptions& opti
 
 Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestOptions& options) {
   OPWRIGHT_TRY_ASSIGN(const normalize::OpFilter filter, normalize::OpFilter::make(options.filter));
+  OPWRIGHT_TRY_ASSIGN(Fetched fetched, fetch_streams(paths));
   std::optional<store::Writer> writer;
   if (!options.dry_run) {
     OPWRIGHT_TRY_ASSIGN(store::Writer begun,
@@ -293,7 +315,7 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
               writer ? writer->next_configuration() : ConfigId{kNoRow}, writer ? writer->next_form() : FormId{kNoRow});
   sink.set_progress(options.progress);
   const auto read_and_write = [&]() -> Result<ImportReport> {
-    const Status read = read_all(paths, options, sink);
+    const Status read = read_all(paths, fetched, options, sink);
     const Status written = thread ? thread->finish() : Status();
     if (!read) return fail(read.error());
     if (!written) return fail(written.error());

@@ -14,6 +14,9 @@ int main(int argc, char** argv) {
     return opwright::launch::kernel_compiler({argv + 1, static_cast<std::size_t>(argc - 1)});
   std::ios::sync_with_stdio(false);
   std::signal(SIGPIPE, SIG_DFL);  // `opwright show | head` ends quietly
+  // A file beyond `ulimit -f` is a failed write like any other. Ignoring the signal would be inherited by the user's
+  // program; a handler is not.
+  std::signal(SIGXFSZ, [](int) {});
   opwright::cli::CommandEnv env{.out = std::cout, .err = std::cerr};
   env.out_is_terminal = isatty(STDOUT_FILENO) != 0;
   env.err_is_terminal = isatty(STDERR_FILENO) != 0;

@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <new>
 
+#include "base/limits.h"
 #include "base/near_names.h"
 #include "base/secrets.h"
 #include "base/visible_text.h"
@@ -56,6 +58,10 @@ std::string help_of(const Command& command) {
   text +=
       fmt::format("  {:<{}}  {}\n", "--store FILE", width, "the store (default $OPWRIGHT_STORE, else ./opwright.db)");
   text += fmt::format("  {:<{}}  {}\n", "--format F", width, "table, json, jsonl or csv");
+  if (!command.reads_input) return text;
+  text += "\nLimits of what is read (docs/formats/limits.md):\n";
+  for (const LimitFlag& limit : kLimitFlags)
+    text += fmt::format("  {:<20}  {}\n", fmt::format("{} {}", limit.flag, limit.value), limit.help);
   return text;
 }
 
@@ -143,6 +149,13 @@ void bind(CLI::App& root, Bound& bound) {
           ->take_all()
           ->allow_extra_args(false);
   }
+  for (const LimitFlag& limit : kLimitFlags) {
+    if (command.reads_input)
+      bound.app->add_option(std::string(limit.flag), bound.args.values[std::string(limit.flag)])
+          ->expected(1)
+          ->take_all()
+          ->allow_extra_args(false);
+  }
   bound.app->add_option("positional", bound.args.positionals)->expected(0, 1 << 20);
 }
 
@@ -159,6 +172,8 @@ Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& 
   if (command != nullptr) {
     std::vector<std::string_view> known{"--store", "--format", "--help"};
     for (const Flag& flag : command->flags) known.push_back(flag.name);
+    for (const LimitFlag& limit : kLimitFlags)
+      if (command->reads_input) known.push_back(limit.flag);
     for (const std::string& arg : args) {
       const std::string name = arg.substr(0, arg.find('='));
       if (!name.starts_with("--") || name == "--" || std::find(known.begin(), known.end(), name) != known.end())
@@ -170,6 +185,17 @@ Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& 
   }
   return {ErrorCode::kUsage, fmt::format("{}{} See 'opwright help{}{}'", what, what.ends_with('?') ? "" : ".",
                                          command != nullptr ? " " : "", command != nullptr ? command->name : "")};
+}
+
+Status take_limits(const ParsedArgs& args) {
+  Limits changed = limits();
+  for (const LimitFlag& flag : kLimitFlags) {
+    const std::string text = args.value(flag.flag);
+    if (text.empty()) continue;
+    OPWRIGHT_TRY_ASSIGN(changed.*flag.limit, parse_limit(text, flag));
+  }
+  set_limits(changed);
+  return {};
 }
 
 int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vector<std::string> program,
@@ -222,6 +248,7 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
       return complain(
           {ErrorCode::kUsage, fmt::format("{} {}. See 'opwright help {}'", command.name, what, command.name)}, env);
     }
+    if (const Status limited = take_limits(verb.args); !limited) return complain(limited.error(), env);
     const Result<int> done = command.run(verb.args, env);
     return done ? *done : complain(done.error(), env);
   }
@@ -280,6 +307,9 @@ int run_behind_border(const std::vector<std::string>& args, CommandEnv& env) {
     const auto dashes = command != nullptr && command->takes_program ? std::find(verb, args.end(), "--") : args.end();
     return parse_and_run(command, {args.begin(), dashes}, {dashes == args.end() ? args.end() : dashes + 1, args.end()},
                          env);
+  } catch (const std::bad_alloc&) {
+    env.err << "opwright: there is not enough memory for this input; lower --max-document, or give the machine more\n";
+    return kExitFailed;
   } catch (const std::exception& error) {
     env.err << "opwright: internal error: " << error.what() << "; please report it with the command line\n";
     return kExitFailed;

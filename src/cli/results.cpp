@@ -166,7 +166,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 
 }  // namespace
 
-const Command kResults{
-    "results", "Analyse the results of a run, compare two runs, or export them.", kDetails, "[RUN]", 0, 2, kFlags, run};
+const Command kResults{"results", "Analyse the results of a run, compare two runs, or export them.",
+                       kDetails,  "[RUN]",
+                       0,         2,
+                       kFlags,    run,
+                       false,     true};
 
 }  // namespace opwright::cli

@@ -110,6 +110,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 const Command kRun{"run",    "Run cases on a device in isolated workers and judge them against independent references.",
                    kDetails, "",
                    0,        0,
-                   kFlags,   run};
+                   kFlags,   run,
+                   false,    true};
 
 }  // namespace opwright::cli

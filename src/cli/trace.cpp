@@ -331,8 +331,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 
 }  // namespace
 
-const Command kTrace{
-    "trace", "Run a test or a program and record every operator call it makes.", kDetails, "TEST…", 0, -1, kFlags, run,
-    true};
+const Command kTrace{"trace",  "Run a test or a program and record every operator call it makes.",
+                     kDetails, "TEST…",
+                     0,        -1,
+                     kFlags,   run,
+                     true,     true};
 
 }  // namespace opwright::cli

@@ -88,6 +88,8 @@ const Command kTrim{
     1,
     1,
     kFlags,
-    run};
+    run,
+    false,
+    true};
 
 }  // namespace opwright::cli

@@ -210,7 +210,10 @@ std::string export_text(const vectors::SweepReport& report, const std::string& f
   return text;
 }
 
-const Command kVectors{
-    "vectors", "Make test vectors from configurations, and write them as files.", kDetails, "", 0, 0, kFlags, run};
+const Command kVectors{"vectors", "Make test vectors from configurations, and write them as files.",
+                       kDetails,  "",
+                       0,         0,
+                       kFlags,    run,
+                       false,     true};
 
 }  // namespace opwright::cli

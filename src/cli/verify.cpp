@@ -148,6 +148,8 @@ const Command kVerify{"verify",
                       1,
                       1,
                       kFlags,
-                      run};
+                      run,
+                      false,
+                      true};
 
 }  // namespace opwright::cli
