@@ -19,10 +19,11 @@ using capture::RecordHeader;
 
 namespace {
 
-constexpr std::size_t kAlign = 4;  // records begin at multiples of it
+constexpr std::size_t kAlign = 4;    // records begin at multiples of it
+constexpr std::size_t kPage = 4096;  // of the mapping that the recorder writes through
 
 bool is_zero(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == 0; });
+  return bytes.empty() || (bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 }  // namespace
@@ -144,7 +145,14 @@ void NativeFile::check_records(Chunk& chunk, std::size_t end, bool to_file_end) 
   while (at + sizeof(RecordHeader) <= end) {
     RecordHeader record;
     std::memcpy(&record, bytes_.data() + at, sizeof record);
-    if (record.length == 0) return;
+    if (record.length == 0) {
+      // The end, unless pages behind it were written: a power failure keeps pages of the file in any order.
+      const std::size_t next_page = std::min(end, at / kPage * kPage + kPage);
+      if (is_zero(bytes_.substr(next_page, end - next_page))) return;
+      chunk.damaged = true;
+      damage_.add("damaged_record", at, [] { return "a part of a chunk is empty; the rest of the chunk is lost"; });
+      return;
+    }
     const std::size_t payload = at + sizeof record;
     if (record.length > end - payload) {
       chunk.damaged = true;
