@@ -83,6 +83,8 @@ Result<std::size_t> count_of(const ParsedArgs& args, std::string_view flag, std:
 Result<int> wait_ms(const ParsedArgs& args);
 inline constexpr Flag kWaitFlag{"--wait", "SECONDS",
                                 "wait this long for another process that writes the store (default 60)"};
+inline constexpr Flag kDurableFlag{
+    "--durable", "", "wait until the disk has it: what is reported survives a power failure, not only a kill"};
 inline constexpr Flag kWhereFlag{
     "--where", "SELECTOR",
     "only configurations that match, e.g. 'dtype=bfloat8_b and rank=4' (docs/formats/selector.md)"};

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 #include <array>
@@ -9,23 +8,28 @@
 
 #include "base/subprocess.h"
 #include "cli/command.h"
+#include "cli/doctor_store.h"
 #include "cli/output.h"
-#include "cli/query.h"
 #include "launch/environment.h"
 #include "launch/python_probe.h"
 #include "normalize/normalize.h"
 #include "normalize/op_filter.h"
-#include "store/reader.h"
 #include "store/schema.h"
 
 namespace opwright::cli {
 namespace {
 
-constexpr std::array kFlags{kWaitFlag};
+constexpr std::array kFlags{
+    Flag{"--deep", "", "look at all of the store: indexes, references, every text read again and every key made again"},
+    Flag{"--repair", "", "save what is sound of a damaged store into a new one (-o), and list what is not"},
+    Flag{"--output", "NEW", "--repair: the new store, a file that is not there yet"}, kWaitFlag};
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  if (args.is_set("--repair")) return repair_store(args.value("--output"), wait, env);
+  if (!args.value("--output").empty())
+    return fail(ErrorCode::kUsage, "-o names the store that --repair makes; give --repair too");
   Table table{{{"what"}, {"state"}, {"detail"}}, {}};
-  bool healthy = true;
   const auto row = [&](std::string what, std::string state, std::string detail) {
     table.rows.push_back({std::move(what), std::move(state), std::move(detail)});
   };
@@ -48,31 +52,22 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                     python->torch_version.empty() ? "not there" : python->torch_version));
   else
     row("ttnn", "none", python.error().message);
-  struct stat info{};
-  if (stat(env.store.c_str(), &info) != 0) {
-    row("store", "none", env.store + ": not there yet; the first import makes it");
-  } else {
-    auto reader = open_store(args, env);
-    auto totals = reader ? reader->totals() : Result<store::Totals>(fail(reader.error()));
-    auto intact = reader ? reader->check() : Status(fail(reader.error()));
-    if (!totals || !intact) {
-      healthy = false;
-      row("store", "bad", (!totals ? totals.error() : intact.error()).message);
-    } else {
-      row("store", "ok",
-          fmt::format("{}: schema {}{}, {} of {}, {}, {}, intact", env.store, totals->schema,
-                      totals->schema < store::kSchemaVersion ? " (the next import brings it up to date)" : "",
-                      plural(totals->configurations, "configuration"), plural(totals->operations, "operation"),
-                      plural(totals->traces, "trace"), size_text(totals->bytes)));
-    }
-  }
+  const StoreHealth health = store_health(args.is_set("--deep"), wait, env);
+  for (const auto& [state, detail] : health.rows) row("store", state, detail);
   print(table, env);
-  return healthy ? kExitOk : kExitFailed;
+  return health.sound ? kExitOk : kExitFailed;
 }
 
 }  // namespace
 
-const Command kDoctor{"doctor", "What is installed, versions, and whether the store is sound.", "", "", 0, 0, kFlags,
+const Command kDoctor{"doctor",
+                      "What is installed, versions, and whether the store is sound.",
+                      "  opwright doctor\n  opwright doctor --deep\n"
+                      "  opwright --store damaged.db doctor --repair -o saved.db",
+                      "",
+                      0,
+                      0,
+                      kFlags,
                       run};
 
 }  // namespace opwright::cli

@@ -19,6 +19,7 @@ constexpr std::array kFlags{
     Flag{"--ops-list", "FILE", "valid operations: one name a line, instead of the built-in list"},
     Flag{"--exclude", "OP", "leave an operation out (may be repeated)", true},
     Flag{"--include-failed", "", "per-op folders: also take tests that did not pass"},
+    kDurableFlag,
     kWaitFlag,
 };
 
@@ -67,6 +68,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   options.store = env.store;
   options.dry_run = args.is_set("--dry-run");
   options.strict = args.is_set("--strict");
+  if (args.is_set(kDurableFlag.name)) options.durability = store::Durability::kEveryCommit;
   options.filter.all_ops = args.is_set("--all-ops");
   options.filter.like_existing = args.is_set("--like-existing");
   options.filter.ops_list_path = args.value("--ops-list");

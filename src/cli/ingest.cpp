@@ -19,6 +19,7 @@
 #include "format/read_trace.h"
 #include "normalize/normalize.h"
 #include "select/terms.h"
+#include "store/lookup.h"
 #include "store/writer.h"
 
 namespace opwright::cli {
@@ -283,7 +284,9 @@ Status read_all(const std::vector<std::string>& paths, Fetched& fetched, const I
     const std::string& path = paths[i];
     OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
     ingest.filter_operations(!is_store);  // what a store holds was chosen when it was imported
-    if (is_store)
+    if (is_store && options.salvage)
+      OPWRIGHT_TRY(read_damaged_store(path, options.wait_ms, ingest, options.salvage));
+    else if (is_store)
       OPWRIGHT_TRY(read_store(path, options.wait_ms, ingest));
     else if (fetched[i])
       OPWRIGHT_TRY(format::read_fetched(*std::move(fetched[i]), path, options.read, ingest));
@@ -302,8 +305,8 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   OPWRIGHT_TRY_ASSIGN(Fetched fetched, fetch_streams(paths));
   std::optional<store::Writer> writer;
   if (!options.dry_run) {
-    OPWRIGHT_TRY_ASSIGN(store::Writer begun,
-                        store::Writer::begin(options.store, options.wait_ms, identity_of_this_build()));
+    OPWRIGHT_TRY_ASSIGN(store::Writer begun, store::Writer::begin(options.store, options.wait_ms,
+                                                                  identity_of_this_build(), options.durability));
     writer.emplace(std::move(begun));
   }
   OPWRIGHT_TRY_ASSIGN(auto lookup, store::Lookup::open(options.store, options.wait_ms));

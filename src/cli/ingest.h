@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "format/trace_sink.h"
 #include "normalize/op_filter.h"
+#include "store/sql.h"
 
 namespace opwright::cli {
 
@@ -45,6 +46,9 @@ struct IngestOptions {
   int wait_ms = 60'000;
   normalize::FilterOptions filter;
   format::ReadOptions read;
+  store::Durability durability = store::Durability::kConsistent;
+  // Set: a store among the paths is read as far as it is sound, and this is told what is not.
+  std::function<void(const std::string& what)> salvage;
   std::function<void(const ImportReport& so_far)> progress;  // called a few times a second; may be empty
 };
 

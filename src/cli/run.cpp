@@ -62,6 +62,7 @@ constexpr std::array kFlags{
     Flag{"--resume", "", "go on with the last run that was interrupted"},
     Flag{"--run", "RUN", "--resume: which run"},
     Flag{"--quiet", "", "print failures and the summary only"},
+    kDurableFlag,
     kWaitFlag,
 };
 

@@ -269,7 +269,10 @@ Result<int> run_many(const ParsedArgs& given, CommandEnv& env, const RunOptions&
   runner.interrupts = interrupts.count();
   runner.wake = interrupts.wake();
 
-  OPWRIGHT_TRY_ASSIGN(auto results, store::ResultsWriter::open(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(auto results,
+                      store::ResultsWriter::open(
+                          env.store, wait,
+                          args.is_set(kDurableFlag.name) ? store::Durability::kEveryCommit : store::Durability::kSoon));
   RunRecord run = resume ? before.run : new_run_record(given, args, plan);
   if (!resume) run.seed = options.recipe.seed;
 

@@ -216,6 +216,7 @@ Status import_one(TracedOutcome& outcome, const ParsedArgs& args, CommandEnv& en
   const bool nothing_named = summary.tests.empty() && outcome.ended.status != 0;
   if (summary.files.empty() || (nothing_named && !include_failed)) return {};
   IngestOptions options;
+  options.durability = store::Durability::kEveryCommit;  // the trace files may be removed afterwards
   options.store = env.store;
   options.filter.all_ops = args.is_set("--all-ops");
   options.read.include_failed = include_failed;

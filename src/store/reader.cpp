@@ -46,6 +46,7 @@ std::int64_t count_functions(const Names& sources, std::string_view ids) {
 }  // namespace
 
 Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::string& identity) {
+  OPWRIGHT_TRY(check_store_name(path));
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
     return fail(
@@ -59,6 +60,9 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::str
   OPWRIGHT_TRY(
       db.execute("PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456; PRAGMA temp_store = MEMORY; BEGIN"));
   OPWRIGHT_TRY(check_version(db));
+  OPWRIGHT_TRY(check_definitions(db));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t version, db.query_integer("PRAGMA user_version"));
+  reader.verifier_.set_schema(version);
   if (!identity.empty()) OPWRIGHT_TRY(check_identity(db, identity));
   OPWRIGHT_TRY(read_as_current(db));
   OPWRIGHT_TRY_ASSIGN(reader.find_forms_, db.prepare("SELECT id, kind, op, pack_id, slot, error FROM form"
@@ -69,30 +73,27 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::str
   OPWRIGHT_TRY(reader.load_names());
   OPWRIGHT_TRY_ASSIGN(reader.find_posting_,
                       db.prepare("SELECT first, steps FROM posting WHERE term = ? ORDER BY first"));
-  OPWRIGHT_TRY_ASSIGN(reader.find_pack_, db.prepare("SELECT data FROM pack WHERE id = ?"));
+  OPWRIGHT_TRY_ASSIGN(reader.find_pack_,
+                      db.prepare(version < kFirstSummedSchema ? "SELECT id, data FROM pack WHERE id = ?"
+                                                              : "SELECT id, data, sum FROM pack WHERE id = ?"));
   return reader;
 }
 
 Result<Totals> Reader::totals() {
   Totals totals;
-  OPWRIGHT_TRY_ASSIGN(
-      Statement statement,
-      database_.prepare(
-          "SELECT (SELECT count(*) FROM operation), (SELECT count(*) FROM configuration), (SELECT count(*) FROM form),"
-          " (SELECT count(*) FROM source WHERE id > 0), (SELECT count(*) FROM machine WHERE id > 0),"
-          " (SELECT count(*) FROM trace)"));
-  OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
-  if (row) {
-    totals = {statement.integer(0),
-              statement.integer(1),
-              statement.integer(2),
-              statement.integer(3),
-              statement.integer(4),
-              statement.integer(5),
-              0,
-              0};
-    totals.sources = count_functions(sources_);
-  }
+  for (const Part part : {Part::kOperation, Part::kConfiguration, Part::kForm})
+    OPWRIGHT_TRY(verifier_.check_all(database_, part));
+  // Of the tables that were verified, not of one of their indexes, which SQLite would rather count.
+  const auto count = [&](const char* table) {
+    return database_.query_integer(fmt::format("SELECT count(*) FROM main.{} NOT INDEXED", table));
+  };
+  OPWRIGHT_TRY_ASSIGN(totals.operations, count("operation"));
+  OPWRIGHT_TRY_ASSIGN(totals.configurations, count("configuration"));
+  OPWRIGHT_TRY_ASSIGN(totals.forms, count("form"));
+  const auto known = [](const auto& rows) { return static_cast<std::int64_t>(rows.size() - rows.count(0)); };
+  totals.sources = count_functions(sources_);
+  totals.machines = known(machines_);
+  totals.traces = static_cast<std::int64_t>(traces_.size());
   OPWRIGHT_TRY_ASSIGN(totals.schema, database_.query_integer("PRAGMA user_version"));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t pages, database_.query_integer("PRAGMA page_count"));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t page, database_.query_integer("PRAGMA page_size"));
@@ -100,35 +101,9 @@ Result<Totals> Reader::totals() {
   return totals;
 }
 
-Status Reader::check() {
-  OPWRIGHT_TRY_ASSIGN(Statement quick, database_.prepare("PRAGMA quick_check(1)"));
-  OPWRIGHT_TRY_ASSIGN(const bool row, quick.step());
-  if (row && quick.text(0) != "ok")
-    return fail(ErrorCode::kBadInput, fmt::format("{}: the store is damaged: {}", database_.path(), quick.text(0)));
-  OPWRIGHT_TRY_ASSIGN(Statement packs, database_.prepare("SELECT data FROM pack"));
-  while (true) {
-    OPWRIGHT_TRY_ASSIGN(const bool pack, packs.step());
-    if (!pack) break;
-    OPWRIGHT_TRY(Unpacked::open(packs.blob(0)));
-  }
-  OPWRIGHT_TRY_ASSIGN(Statement lists, database_.prepare("SELECT first, steps FROM posting"));
-  std::vector<std::int64_t> ids;
-  while (true) {
-    OPWRIGHT_TRY_ASSIGN(const bool list, lists.step());
-    if (!list) break;
-    ids.clear();
-    if (!decode_ids(lists.integer(0), lists.blob(1), ids))
-      return fail(ErrorCode::kBadInput, fmt::format("{}: a list of the index is damaged", database_.path()));
-  }
-  OPWRIGHT_TRY_ASSIGN(Statement keys, database_.prepare("PRAGMA foreign_key_check"));
-  OPWRIGHT_TRY_ASSIGN(const bool orphan, keys.step());
-  if (orphan)
-    return fail(ErrorCode::kBadInput, fmt::format("{}: a row of table {} points nowhere; the store is damaged",
-                                                  database_.path(), keys.text(0)));
-  return {};
-}
-
 Result<std::vector<OperationRow>> Reader::operations() {
+  for (const Part part : {Part::kOperation, Part::kConfiguration, Part::kForm, Part::kOccurrence})
+    OPWRIGHT_TRY(verifier_.check_all(database_, part));
   OPWRIGHT_TRY_ASSIGN(
       Statement statement,
       database_.prepare("SELECT o.name, count(DISTINCT c.id), coalesce(sum(x.count), 0),"
@@ -147,24 +122,24 @@ Result<std::vector<OperationRow>> Reader::operations() {
 }
 
 Result<std::vector<std::string>> Reader::operation_names() {
-  OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare("SELECT name FROM operation ORDER BY name"));
   std::vector<std::string> names;
-  while (true) {
-    OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
-    if (!row) return names;
-    names.emplace_back(statement.text(0));
-  }
+  OPWRIGHT_TRY(read_whole(Part::kOperation, [&](const Statement& row) -> Status {
+    names.emplace_back(row.text(1));
+    return {};
+  }));
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 Result<std::vector<std::int64_t>> Reader::posting(std::uint64_t term) {
   std::vector<std::int64_t> ids;
+  OPWRIGHT_TRY(verifier_.check(database_, Part::kPosting, top_group(static_cast<std::int64_t>(term))));
   find_posting_.bind(1, static_cast<std::int64_t>(term));
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool row, find_posting_.step());
     if (!row) return ids;
     if (!decode_ids(find_posting_.integer(0), find_posting_.blob(1), ids)) {
-      return fail(ErrorCode::kBadInput,
-                  fmt::format("{}: a list of the index is damaged; restore a copy of the store", database_.path()));
+      return fail(damage(database_.path(), fmt::format("table posting: the list of term {} cannot be read", term)));
     }
   }
 }
@@ -172,6 +147,7 @@ Result<std::vector<std::int64_t>> Reader::posting(std::uint64_t term) {
 Result<std::vector<ConfigId>> Reader::candidates(std::span<const std::uint64_t> terms) {
   std::vector<ConfigId> ids;
   if (terms.empty()) {
+    OPWRIGHT_TRY(verifier_.check_all(database_, Part::kConfiguration));
     OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare("SELECT id FROM configuration ORDER BY id"));
     while (true) {
       OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
@@ -206,6 +182,8 @@ Result<std::vector<ConfigId>> Reader::with_key(std::string_view hex) {
   const auto bytes = [](const Sha256& key) {
     return std::string_view(reinterpret_cast<const char*>(key.data()), key.size());
   };
+  for (std::int64_t group = prefix_group(bytes(from)); group <= prefix_group(bytes(to)); ++group)
+    OPWRIGHT_TRY(verifier_.check(database_, Part::kConfigurationByKey, group));
   OPWRIGHT_TRY_ASSIGN(Statement statement,
                       database_.prepare("SELECT id FROM configuration WHERE key BETWEEN ? AND ? ORDER BY id"));
   statement.bind_blob(1, bytes(from)).bind_blob(2, bytes(to));
@@ -220,17 +198,19 @@ Result<const Unpacked*> Reader::opened_pack(std::int64_t id) {
   if (const auto found = packs_.find(id); found != packs_.end()) return &found->second;
   find_pack_.bind(1, id);
   OPWRIGHT_TRY_ASSIGN(const bool found, find_pack_.step());
-  if (!found)
-    return fail(ErrorCode::kBadInput,
-                fmt::format("{}: pack {} is missing; the store is damaged", database_.path(), id));
-  OPWRIGHT_TRY_ASSIGN(Unpacked unpacked, Unpacked::open(find_pack_.blob(0)));
+  if (!found) return fail(damage(database_.path(), fmt::format("table pack: row {} is missing", id)));
+  if (verifier_.verifies()) OPWRIGHT_TRY(verifier_.check_row(database_, Part::kPack, find_pack_));
+  auto unpacked = Unpacked::open(find_pack_.blob(1));
+  if (!unpacked)
+    return fail(damage(database_.path(), fmt::format("table pack, row {}: {}", id, unpacked.error().message)));
   find_pack_.reset();
   if (packs_.size() >= kOpenPacks) packs_.erase(packs_.begin());
-  return &packs_.emplace(id, std::move(unpacked)).first->second;
+  return &packs_.emplace(id, *std::move(unpacked)).first->second;
 }
 
 Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
   std::vector<FormRow> rows;
+  OPWRIGHT_TRY(verifier_.check(database_, Part::kForm, range_group(id.value)));
   find_forms_.bind(1, id.value);
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool found, find_forms_.step());
@@ -243,54 +223,68 @@ Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
     const auto slot = static_cast<std::size_t>(find_forms_.integer(4));
     OPWRIGHT_TRY_ASSIGN(const Unpacked* pack, opened_pack(find_forms_.integer(3)));
     if (slot >= pack->size())
-      return fail(ErrorCode::kBadInput, fmt::format("{}: form {} points outside its pack; the store is damaged",
-                                                    database_.path(), row.id.value));
+      return fail(
+          damage(database_.path(), fmt::format("table form, row {}: it points outside its pack", row.id.value)));
     row.text = pack->text(slot);
     row.error = find_forms_.text(5);
     rows.push_back(std::move(row));
   }
 }
 
+Status Reader::read_whole(Part part, const Verifier::Use& use) {
+  if (verifier_.verifies()) return verifier_.read(database_, part, 0, use);
+  OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare(fmt::format(
+                                               "SELECT {} FROM {}", column_list(part_of(part)), part_of(part).table)));
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
+    if (!row) return {};
+    OPWRIGHT_TRY(use(statement));
+  }
+}
+
 // Sources, machines and traces are few and shared by all occurrences: read once, then looked up.
 Status Reader::load_names() {
-  const auto load = [&](const char* sql, std::unordered_map<std::int64_t, OccurrenceRow>& rows,
-                        const auto& fill) -> Status {
-    OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare(sql));
-    while (true) {
-      OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
-      if (!row) return {};
-      fill(statement, rows[statement.integer(0)]);
-    }
-  };
-  OPWRIGHT_TRY(
-      load("SELECT id, text, model, hf_model FROM source", sources_, [](const Statement& s, OccurrenceRow& row) {
-        row.source = s.text(1);
-        row.model = s.text(2);
-        row.hf_model = s.text(3);
-      }));
-  OPWRIGHT_TRY(load("SELECT id, text, label FROM machine", machines_, [](const Statement& s, OccurrenceRow& row) {
+  OPWRIGHT_TRY(read_whole(Part::kSource, [&](const Statement& s) -> Status {
+    OccurrenceRow& row = sources_[s.integer(0)];
+    row.source = s.text(1);
+    row.hf_model = s.text(3);
+    row.model = s.text(4);
+    return {};
+  }));
+  OPWRIGHT_TRY(read_whole(Part::kMachine, [&](const Statement& s) -> Status {
+    OccurrenceRow& row = machines_[s.integer(0)];
     row.machine = s.text(1);
     row.machine_label = s.text(2);
+    return {};
   }));
-  return load("SELECT id, uid FROM trace", traces_,
-              [](const Statement& s, OccurrenceRow& row) { row.trace_uid = s.text(1); });
+  return read_whole(Part::kTrace, [&](const Statement& s) -> Status {
+    traces_[s.integer(0)] = {std::string(s.text(1)), std::string(s.text(2)), std::string(s.text(3))};
+    return {};
+  });
 }
 
 Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow>& forms) {
   std::vector<OccurrenceRow> rows;
   for (const FormRow& form : forms) {
     const std::size_t first = rows.size();
+    OPWRIGHT_TRY(verifier_.check(database_, Part::kOccurrence, range_group(form.id.value)));
     find_occurrences_.bind(1, form.id.value);
     while (true) {
       OPWRIGHT_TRY_ASSIGN(const bool found, find_occurrences_.step());
       if (!found) break;
       const Statement& s = find_occurrences_;
-      OccurrenceRow row = sources_[s.integer(0)];
-      const OccurrenceRow& machine = machines_[s.integer(1)];
+      const auto source = sources_.find(s.integer(0)), machine_found = machines_.find(s.integer(1));
+      const auto trace = traces_.find(s.integer(2));
+      if (source == sources_.end() || machine_found == machines_.end() || trace == traces_.end())
+        return fail(damage(
+            database_.path(),
+            fmt::format("table occurrence, a row of form {}: its source, machine or trace is missing", form.id.value)));
+      OccurrenceRow row = source->second;
+      const OccurrenceRow& machine = machine_found->second;
       row.form = form.id;
       row.machine = machine.machine;
       row.machine_label = machine.machine_label;
-      row.trace_uid = traces_[s.integer(2)].trace_uid;
+      row.trace_uid = trace->second.uid;
       row.count = s.is_null(3) ? kUncounted : s.integer(3);
       row.extra = s.text(4);
       row.sweep_source_hash = s.text(5);
@@ -308,13 +302,10 @@ Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow
 }
 
 Result<std::vector<TraceRow>> Reader::traces() {
-  OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare("SELECT uid, format, facts FROM trace ORDER BY uid"));
   std::vector<TraceRow> rows;
-  while (true) {
-    OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
-    if (!row) return rows;
-    rows.push_back({std::string(statement.text(0)), std::string(statement.text(1)), std::string(statement.text(2))});
-  }
+  for (const auto& [id, row] : traces_) rows.push_back(row);
+  std::sort(rows.begin(), rows.end(), [](const TraceRow& a, const TraceRow& b) { return a.uid < b.uid; });
+  return rows;
 }
 
 }  // namespace opwright::store

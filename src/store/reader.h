@@ -1,4 +1,5 @@
-// The asking side of a store. Opens it read-only; sees one consistent state.
+// The asking side of a store. Opens it read-only; sees one consistent state. Whatever is handed out was verified:
+// damage is an error, never another answer.
 #pragma once
 
 #include <map>
@@ -15,6 +16,7 @@
 #include "model/op_config.h"
 #include "store/pack.h"
 #include "store/sql.h"
+#include "store/verify.h"
 
 namespace opwright::store {
 
@@ -62,8 +64,6 @@ class Reader {
   static Result<Reader> open(const std::string& path, int wait_ms, const std::string& identity = "");
 
   Result<Totals> totals();
-  // Fails when the file is damaged or rows point nowhere.
-  Status check();
   Result<std::vector<OperationRow>> operations();
   Result<std::vector<std::string>> operation_names();
   // Configurations that have all `terms`, by id; all of them when there are none.
@@ -79,13 +79,17 @@ class Reader {
  private:
   explicit Reader(Database database) : database_(std::move(database)) {}
   Status load_names();
+  // Every row of a small table, verified.
+  Status read_whole(Part part, const Verifier::Use& use);
   Result<std::vector<std::int64_t>> posting(std::uint64_t term);
   Result<const Unpacked*> opened_pack(std::int64_t id);
 
   Database database_;
+  Verifier verifier_;
   Statement find_forms_, find_occurrences_, find_posting_, find_pack_;
-  std::map<std::int64_t, Unpacked> packs_;                                       // a few, last used
-  std::unordered_map<std::int64_t, OccurrenceRow> sources_, machines_, traces_;  // the columns of one table each
+  std::map<std::int64_t, Unpacked> packs_;                              // a few, last used
+  std::unordered_map<std::int64_t, OccurrenceRow> sources_, machines_;  // the columns of one table each
+  std::unordered_map<std::int64_t, TraceRow> traces_;
 };
 
 }  // namespace opwright::store

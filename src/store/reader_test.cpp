@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "store/inspect.h"
 #include "store/schema.h"
 #include "store/test_store.h"
 
@@ -167,16 +168,25 @@ TEST_F(StoreReader, AReaderSeesOneState) {
   EXPECT_EQ(open_reader(path_).totals()->configurations, 4);
 }
 
-TEST_F(StoreReader, ASoundStoreIsSound) { EXPECT_TRUE(open_reader(path_).check()); }
+std::int64_t damages_of(const std::string& path, Depth depth = Depth::kEverything) {
+  const auto inspection = inspect(path, 100, depth);
+  return inspection ? inspection->damages : -1;
+}
+
+TEST_F(StoreReader, ASoundStoreIsSound) {
+  EXPECT_EQ(damages_of(path_), 0);
+  EXPECT_EQ(damages_of(path_, Depth::kRows), 0);
+}
 
 TEST_F(StoreReader, RowsThatPointNowhereAreFound) {
   {
     auto database = Database::open(path_, Database::Mode::kWrite, 100);
     ASSERT_TRUE(database->execute("PRAGMA foreign_keys = OFF; DELETE FROM configuration WHERE id = 2"));
   }
-  const Status checked = open_reader(path_).check();
-  ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.error().code, ErrorCode::kBadInput);
+  EXPECT_GT(damages_of(path_), 0);
+  const auto asked = open_reader(path_).operations();
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, ErrorCode::kBadInput);
 }
 
 TEST_F(StoreReader, DamagedPacksAndListsAreErrors) {
@@ -195,7 +205,8 @@ TEST_F(StoreReader, CheckFindsDamagedPacksAndLists) {
     auto database = Database::open(path_, Database::Mode::kWrite, 100);
     ASSERT_TRUE(database->execute("UPDATE pack SET data = x'00112233'"));
   }
-  EXPECT_FALSE(open_reader(path_).check());
+  EXPECT_GT(damages_of(path_), 0);
+  EXPECT_GT(damages_of(path_, Depth::kRows), 0);
 }
 
 TEST_F(StoreReader, ADamagedFileIsFound) {
@@ -203,8 +214,7 @@ TEST_F(StoreReader, ADamagedFileIsFound) {
   ASSERT_GT(bytes.size(), 40000u);
   for (std::size_t i = 16384; i < 32768; ++i) bytes[i] = static_cast<char>(0x5A);
   const std::string path = folder_.write("damaged.db", bytes);
-  auto reader = Reader::open(path, 100);
-  EXPECT_FALSE(reader && reader->check());
+  EXPECT_NE(damages_of(path), 0);
 }
 
 TEST(StoreReaderOpen, WhatIsNoStoreSaysWhatToDo) {

@@ -207,7 +207,7 @@ TEST(Results, DoneNamesWhatHasAResult) {
   ASSERT_TRUE(writer.begin(run_named("one")));
   for (const std::int64_t index : {5, 0, 2}) ASSERT_TRUE(writer.add("one", at(index)));
   EXPECT_THAT(*reader_of(path).done("one"), ElementsAre(0, 2, 5));
-  EXPECT_TRUE(reader_of(path).done("nobody")->empty());
+  EXPECT_EQ(reader_of(path).done("nobody").error().code, ErrorCode::kNotFound);
   CaseRecord failed = at(9);
   failed.outcome = Outcome::kFailed;
   ASSERT_TRUE(writer.add("one", failed));
@@ -259,6 +259,7 @@ TEST(Results, AnUnknownWordIsAnErrorNotADefault) {
   ASSERT_TRUE(writer.add("one", at(0)));
   auto database = Database::open(path, Database::Mode::kWrite, 100);
   ASSERT_TRUE(database->execute("UPDATE result SET outcome = 'wonderful'"));
+  seal_again(path);
   const Status status = reader_of(path).for_each("one", [](CaseRecord&&) -> Status { return {}; });
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("wonderful"));

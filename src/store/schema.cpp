@@ -4,10 +4,15 @@
 
 #include <array>
 
+#include "base/hash.h"
+#include "store/seal.h"
+#include "store/verify.h"
+
 namespace opwright::store {
 namespace {
 
-constexpr std::int64_t kApplicationId = 0x6f707772;  // "opwr": marks the file as ours
+constexpr std::int64_t kApplicationId = 0x6f707772;       // "opwr": marks the file as ours
+constexpr std::string_view kDefinitions = "definitions";  // a setting: a digest of the texts of the tables
 
 // Runs and their results: what schema 3 added, and what is put empty in front of an older store that is read.
 constexpr char kRunTables[] = R"sql(
@@ -85,6 +90,31 @@ CREATE TABLE result (                                -- how one case of a run en
 // What schema 4 added to them.
 constexpr char kConfigHashOfResults[] = R"sql(
 ALTER TABLE result ADD COLUMN config_hash TEXT NOT NULL DEFAULT '';   -- as the vector had it; '' none
+)sql";
+
+// What schema 5 added: a checksum in every row, and how many rows there are with which checksums together. seal() fills
+// them in.
+constexpr char kChecksums[] = R"sql(
+ALTER TABLE operation ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;      -- of the other columns: store/sums.h
+ALTER TABLE configuration ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pack ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE form ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE source ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE machine ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trace ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE occurrence ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE posting ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE setting ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE result ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE tally (                                 -- groups of rows: store/tables.h
+  part INTEGER NOT NULL,                             -- the table, or the index
+  chunk INTEGER NOT NULL,                            -- the group
+  rows INTEGER NOT NULL,
+  total INTEGER NOT NULL,                            -- the sums of its rows added up, without carry
+  sum INTEGER NOT NULL,                              -- of this row
+  PRIMARY KEY (part, chunk)
+) WITHOUT ROWID;
 )sql";
 
 // One entry a released schema; never changed afterwards, only followed by another.
@@ -167,7 +197,7 @@ CREATE VIEW counted AS                               -- calls: copies of a trace
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
 )sql",
-                                                              kRunTables, kConfigHashOfResults};
+                                                              kRunTables, kConfigHashOfResults, kChecksums};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -178,7 +208,8 @@ CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
 )sql",
                                                                      "", R"sql(
 CREATE TEMP VIEW result AS SELECT *, '' AS config_hash FROM main.result;
-)sql"};
+)sql",
+                                                                     ""};
 
 // The same tables for this connection only, and empty.
 std::string temporary(std::string_view tables) {
@@ -209,7 +240,40 @@ Result<std::int64_t> version_of(Database& database) {
         fmt::format("{}: store schema {}, this build knows up to {}; use a newer opwright (nothing was changed)",
                     database.path(), version, kSchemaVersion));
   }
+  if (version < kFirstSummedSchema) {
+    OPWRIGHT_TRY_ASSIGN(const std::int64_t later,
+                        database.query_integer("SELECT count(*) FROM sqlite_master WHERE name = 'tally'"));
+    if (later > 0)
+      return fail(damage(database.path(),
+                         fmt::format("it says that its schema is {}, but has tables of a later one", version)));
+  }
   return tables == 0 ? 0 : version;
+}
+
+// The texts of our tables, indexes and views; what else somebody put into the file is not asked about.
+Result<std::string> definitions_digest(Database& database) {
+  OPWRIGHT_TRY_ASSIGN(
+      Statement find,
+      database.prepare(
+          "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE name IN ('operation',"
+          " 'configuration', 'pack', 'form', 'form_by_configuration', 'source', 'machine', 'trace',"
+          " 'occurrence', 'counted', 'posting', 'setting', 'run', 'result', 'tally') ORDER BY name, type"));
+  StreamHash hash;
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool row, find.step());
+    if (!row) return to_hex(hash.digest());
+    for (int column = 0; column < 4; ++column) {
+      hash.add(find.text(column));
+      hash.add("\n");
+    }
+  }
+}
+
+Status check_before_sealing(Database& database) {
+  OPWRIGHT_TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
+  OPWRIGHT_TRY_ASSIGN(const bool row, check.step());
+  if (row && check.text(0) != "ok") return fail(damage(database.path(), std::string(check.text(0))));
+  return {};
 }
 
 }  // namespace
@@ -229,6 +293,20 @@ Status read_as_current(Database& database) {
   return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults) : Status();
 }
 
+Status check_definitions(Database& database) {
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t version, database.query_integer("PRAGMA user_version"));
+  if (version < kFirstSummedSchema) return {};
+  std::string written;
+  Verifier verifier;
+  OPWRIGHT_TRY(verifier.read(database, Part::kSetting, 0, [&](const Statement& row) -> Status {
+    if (row.text(0) == kDefinitions) written = row.text(1);
+    return {};
+  }));
+  OPWRIGHT_TRY_ASSIGN(const std::string found, definitions_digest(database));
+  if (found == written) return {};
+  return fail(damage(database.path(), "the definitions of its tables are not those that were written"));
+}
+
 Status check_identity(Database& database, const std::string& identity) {
   OPWRIGHT_TRY_ASSIGN(Statement find, database.prepare("SELECT value FROM setting WHERE name = 'identity'"));
   OPWRIGHT_TRY_ASSIGN(const bool known, find.step());
@@ -246,8 +324,14 @@ Status migrate(Database& database) {
   OPWRIGHT_TRY(database.execute("BEGIN IMMEDIATE"));
   const auto upgrade = [&]() -> Status {
     OPWRIGHT_TRY_ASSIGN(version, version_of(database));  // another process may have been first
+    if (version == kSchemaVersion) return database.execute("COMMIT");
+    if (version > 0) OPWRIGHT_TRY(check_before_sealing(database));
     for (; version < kSchemaVersion; ++version)
       OPWRIGHT_TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
+    OPWRIGHT_TRY_ASSIGN(const std::string definitions, definitions_digest(database));
+    OPWRIGHT_TRY_ASSIGN(Statement note, database.prepare("INSERT INTO setting(name, value) VALUES (?, ?)"));
+    OPWRIGHT_TRY(note.bind(1, kDefinitions).bind(2, definitions).run());
+    OPWRIGHT_TRY(seal(database));
     OPWRIGHT_TRY(database.execute(
         fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
     return database.execute("COMMIT");

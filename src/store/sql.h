@@ -36,7 +36,10 @@ class Statement {
   // Runs to the end, ignoring rows.
   Status run();
   void reset();
+  bool is_prepared() const { return handle_ != nullptr; }
 
+  enum class Kind { kInteger, kReal, kText, kBlob, kNull };
+  Kind kind(int column) const;  // as it is stored, whatever the table says
   std::int64_t integer(int column) const;
   double real(int column) const;
   std::string_view text(int column) const;
@@ -49,9 +52,22 @@ class Statement {
   sqlite3_stmt* handle_ = nullptr;
 };
 
+// A store is a file on a disk. Refuses what SQLite would take for something else (":memory:", "file:…", an empty name),
+// and names of folders, pipes and devices. A name where nothing is yet is fine.
+Status check_store_name(const std::string& path);
+
+// What the disk has when the power fails. The store is whole with each of them; what differs is how much of the latest
+// may be gone.
+enum class Durability {
+  kConsistent,  // any commit of which the log was not folded into the file yet
+  kSoon,        // those of the last moment (kSoonest); beginnings and ends of runs are never gone
+  kEveryCommit  // none
+};
+
 class Database {
  public:
   enum class Mode { kRead, kWrite };
+  // A new file can be read and written by its owner only; SQLite gives its side files the same rights.
   static Result<Database> open(const std::string& path, Mode mode, int wait_ms);
   Database(Database&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
   Database& operator=(Database&& other) noexcept {
@@ -64,10 +80,15 @@ class Database {
   Status execute(const std::string& sql);
   Result<Statement> prepare(std::string_view sql);
   Result<std::int64_t> query_integer(std::string_view sql);
+  std::int64_t changes() const;  // rows that the last statement wrote
+  Status use_log();              // the write-ahead log; outside a transaction
+  // Whether the next commits wait until the disk has them, and all that was committed before. Outside a transaction.
+  Status wait_for_disk(bool waits);
   const std::string& path() const { return path_; }
 
  private:
-  static bool needs_unlocked_reading(sqlite3* handle, const std::string& path);
+  static bool is_folded(const std::string& path);
+  static Status undo_journal(const std::string& path, int wait_ms);
   static Result<Database> open_immutable(const std::string& path);
   Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
   sqlite3* handle_ = nullptr;

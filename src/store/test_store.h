@@ -8,6 +8,7 @@
 
 #include "base/test_folder.h"
 #include "store/reader.h"
+#include "store/seal.h"
 #include "store/writer.h"
 
 namespace opwright::store {
@@ -37,6 +38,13 @@ inline void add_call(Batch& batch, const Writer& writer, std::string_view name, 
   batch.configurations.push_back({config, op, Convention::kPython, key(name)});
   batch.forms.push_back(
       {form, config, fingerprint(name), FormKind::kEra2, 1, 2, 3, op, "{\"name\": \"" + std::string(name) + "\"}"});
+}
+
+// Rows that a test changed by hand get the checksums of their new content.
+inline void seal_again(const std::string& path) {
+  auto database = Database::open(path, Database::Mode::kWrite, 100);
+  ASSERT_TRUE(database->execute("DELETE FROM tally"));
+  ASSERT_TRUE(seal(*database));
 }
 
 // The traces of a store as "uid format facts".

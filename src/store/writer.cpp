@@ -5,14 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "base/json.h"
 #include "base/json_write.h"
 #include "store/pack.h"
 #include "store/posting_list.h"
+#include "store/row_bytes.h"
 #include "store/schema.h"
+#include "store/sums.h"
 
 namespace opwright::store {
 namespace {
@@ -23,17 +24,6 @@ std::uint64_t file_number(const std::string& path) {
 }
 
 constexpr std::size_t kPostingsHeld = 1 << 17;  // sorted together, yet written while the parser goes on
-
-std::string_view bytes_of(const ConfigKey& key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
-
-struct FingerprintBytes {
-  char bytes[16];
-  explicit FingerprintBytes(const Hash128& hash) {
-    std::memcpy(bytes, &hash.high, 8);
-    std::memcpy(bytes + 8, &hash.low, 8);
-  }
-  std::string_view view() const { return {bytes, sizeof bytes}; }
-};
 
 // What two files say about one trace is united; of two answers to one question the smaller text stays: the result does
 // not depend on the order of imports.
@@ -58,25 +48,32 @@ std::string joined_facts(std::string_view a, std::string_view b) {
   return joined + "}";
 }
 
-void bind_optional(Statement& statement, int index, std::string_view text) {
-  if (text.empty())
-    statement.bind_null(index);
-  else
-    statement.bind(index, text);
+// The first number behind those of a table. Rows are never deleted, so there are at least as many numbers as rows.
+Result<std::int64_t> next_id(Database& database, Part part) {
+  const TablePart& table = part_of(part);
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t last,
+                      database.query_integer(fmt::format("SELECT coalesce(max(id), 0) FROM {}", table.table)));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t rows,
+                      database.query_integer(fmt::format("SELECT coalesce(sum(rows), 0) FROM tally WHERE part = {}",
+                                                         static_cast<int>(part))));
+  if (last + 1 >= rows) return last + 1;  // sources and machines are numbered from 0
+  return fail(damage(database.path(),
+                     fmt::format("table {}: its last row is {}, but {} were written", table.table, last, rows)));
 }
 
 }  // namespace
 
-Result<Writer> Writer::begin(const std::string& path, int wait_ms, const std::string& identity) {
+Result<Writer> Writer::begin(const std::string& path, int wait_ms, const std::string& identity, Durability durability) {
   while (true) {
-    OPWRIGHT_TRY_ASSIGN(Writer writer, begin_once(path, wait_ms, identity));
+    OPWRIGHT_TRY_ASSIGN(Writer writer, begin_once(path, wait_ms, identity, durability));
     // Another process may have discarded the file it had created while we waited for its lock.
     if (file_number(path) == writer.file_) return writer;
     writer.open_ = false;
   }
 }
 
-Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const std::string& identity) {
+Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const std::string& identity,
+                                  Durability durability) {
   const bool existed = file_number(path) != 0;
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kWrite, wait_ms));
   Writer writer(std::move(database));
@@ -87,26 +84,58 @@ Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const st
     OPWRIGHT_TRY(db.execute("PRAGMA page_size = 8192"));
   } else {  // what is refused is not migrated either
     OPWRIGHT_TRY(check_version(db));
+    OPWRIGHT_TRY(check_definitions(db));
     OPWRIGHT_TRY(check_identity(db, identity));
   }
   OPWRIGHT_TRY(migrate(db));
-  OPWRIGHT_TRY(
-      db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
-                 "PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"));
-  OPWRIGHT_TRY(db.execute("BEGIN IMMEDIATE"));
+  OPWRIGHT_TRY(db.use_log());
+  OPWRIGHT_TRY(db.wait_for_disk(durability != Durability::kConsistent));
+  OPWRIGHT_TRY(db.execute("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY; BEGIN IMMEDIATE"));
   writer.open_ = true;
   OPWRIGHT_TRY_ASSIGN(const std::int64_t content,
                       db.query_integer("SELECT (SELECT count(*) FROM trace) + (SELECT count(*) FROM run)"));
   writer.created_ = !existed && content == 0;
-  OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value,
-                      db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM configuration"));
-  OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, db.query_integer("SELECT coalesce(max(id), 0) + 1 FROM form"));
+  OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value, next_id(db, Part::kConfiguration));
+  OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, next_id(db, Part::kForm));
   OPWRIGHT_TRY(writer.prepare());
-  OPWRIGHT_TRY_ASSIGN(Statement name_it,
-                      db.prepare("INSERT OR IGNORE INTO setting(name, value) VALUES ('identity', ?)"));
-  OPWRIGHT_TRY(name_it.bind(1, identity).run());
+  OPWRIGHT_TRY(writer.load_names());
+  OPWRIGHT_TRY(writer.name_identity(identity));
   OPWRIGHT_TRY(check_identity(db, identity));
   return writer;
+}
+
+Status Writer::load_names() {
+  const auto load = [&](Part part, Names& names, std::int64_t& next) -> Status {
+    OPWRIGHT_TRY_ASSIGN(next, next_id(database_, part));
+    return verifier_.read(database_, part, 0, [&](const Statement& row) -> Status {
+      names.emplace(row.text(1), row.integer(0));
+      return {};
+    });
+  };
+  OPWRIGHT_TRY(load(Part::kOperation, operations_, next_operation_));
+  OPWRIGHT_TRY(load(Part::kSource, sources_, next_source_));
+  OPWRIGHT_TRY(load(Part::kMachine, machines_, next_machine_));
+  OPWRIGHT_TRY_ASSIGN(next_pack_, next_id(database_, Part::kPack));
+  OPWRIGHT_TRY_ASSIGN(next_trace_, next_id(database_, Part::kTrace));
+  return verifier_.read(database_, Part::kTrace, 0, [&](const Statement& row) -> Status {
+    traces_.emplace(row.text(1),
+                    Trace{row.integer(0), std::string(row.text(2)), std::string(row.text(3)), row.integer(4)});
+    return {};
+  });
+}
+
+Status Writer::name_identity(const std::string& identity) {
+  bool named = false;
+  OPWRIGHT_TRY(verifier_.read(database_, Part::kSetting, 0, [&](const Statement& row) -> Status {
+    named = named || row.text(0) == "identity";
+    return {};
+  }));
+  if (named) return {};
+  OPWRIGHT_TRY_ASSIGN(Statement add, database_.prepare(insert_summed(Part::kSetting)));
+  SummedRow row(add, Part::kSetting);
+  row << std::string_view("identity") << identity;
+  tally_.add(Part::kSetting, 0, row.bind_sum());
+  return add.run();
 }
 
 Writer::Writer(Writer&& other) noexcept
@@ -117,7 +146,17 @@ Writer::Writer(Writer&& other) noexcept
       next_configuration_(other.next_configuration_),
       next_form_(other.next_form_),
       operations_(std::move(other.operations_)),
+      sources_(std::move(other.sources_)),
+      machines_(std::move(other.machines_)),
+      traces_(std::move(other.traces_)),
+      next_pack_(other.next_pack_),
+      next_operation_(other.next_operation_),
+      next_source_(other.next_source_),
+      next_machine_(other.next_machine_),
+      next_trace_(other.next_trace_),
       postings_(std::move(other.postings_)),
+      tally_(std::move(other.tally_)),
+      verifier_(std::move(other.verifier_)),
       statements_(std::move(other.statements_)) {}
 
 Writer::~Writer() { discard(); }
@@ -139,73 +178,67 @@ Status Writer::prepare() {
     OPWRIGHT_TRY_ASSIGN(statement, database_.prepare(sql));
     return {};
   };
-  OPWRIGHT_TRY(make(statements_.add_configuration,
-                    "INSERT INTO configuration(id, operation_id, convention, key) VALUES (?, ?, ?, ?)"));
-  OPWRIGHT_TRY(make(statements_.add_pack, "INSERT INTO pack(data) VALUES (?) RETURNING id"));
+  const auto listed = [](Part part) { return column_list(part_of(part)) + ", sum"; };
+  constexpr std::string_view kWhich =
+      " WHERE form_id = ? AND source_id = ? AND machine_id = ? AND trace_id = ? AND sweep_source_hash = ?"
+      " AND config_hash = ?";
+  OPWRIGHT_TRY(make(statements_.add_configuration, insert_summed(Part::kConfiguration)));
+  OPWRIGHT_TRY(make(statements_.add_pack, insert_summed(Part::kPack)));
+  OPWRIGHT_TRY(make(statements_.add_form, insert_summed(Part::kForm)));
+  OPWRIGHT_TRY(make(statements_.add_posting, insert_summed(Part::kPosting)));
+  OPWRIGHT_TRY(make(statements_.add_operation, insert_summed(Part::kOperation)));
+  OPWRIGHT_TRY(make(statements_.add_source, insert_summed(Part::kSource)));
+  OPWRIGHT_TRY(make(statements_.add_machine, insert_summed(Part::kMachine)));
+  OPWRIGHT_TRY(make(statements_.add_trace, insert_summed(Part::kTrace)));
+  OPWRIGHT_TRY(make(statements_.add_occurrence, insert_summed(Part::kOccurrence) + " ON CONFLICT DO NOTHING"));
   OPWRIGHT_TRY(
-      make(statements_.add_form,
-           "INSERT INTO form(id, fingerprint, configuration_id, kind, op, pack_id, slot, unparsed, unknown_names,"
-           " duplicate_keys) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  OPWRIGHT_TRY(make(statements_.add_posting, "INSERT INTO posting(term, first, steps) VALUES (?, ?, ?)"));
-  OPWRIGHT_TRY(
-      make(statements_.add_occurrence,
-           "INSERT INTO occurrence(form_id, source_id, machine_id, trace_id, sweep_source_hash, config_hash, count,"
-           " extra, raised) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-           " ON CONFLICT DO UPDATE SET raised = max(raised, excluded.raised),"
-           " count = max(coalesce(count, excluded.count), coalesce(excluded.count, count)),"
-           " extra = nullif(max(coalesce(extra, ''), coalesce(excluded.extra, '')), '')"
-           " WHERE coalesce(excluded.count, -1) > coalesce(count, -1) OR excluded.raised > raised"
-           " OR coalesce(excluded.extra, '') > coalesce(extra, '')"));
-  OPWRIGHT_TRY(make(statements_.add_example, "UPDATE form SET error = ?2 WHERE id = ?1 AND coalesce(error, '') < ?2"));
-  OPWRIGHT_TRY(make(statements_.find_operation, "SELECT id FROM operation WHERE name = ?"));
-  OPWRIGHT_TRY(make(statements_.add_operation, "INSERT INTO operation(name) VALUES (?) RETURNING id"));
-  OPWRIGHT_TRY(make(statements_.find_source, "SELECT id FROM source WHERE text = ?"));
-  OPWRIGHT_TRY(
-      make(statements_.add_source, "INSERT INTO source(text, path, hf_model, model) VALUES (?, ?, ?, ?) RETURNING id"));
-  OPWRIGHT_TRY(make(statements_.find_machine, "SELECT id FROM machine WHERE text = ?"));
-  OPWRIGHT_TRY(make(statements_.add_machine, "INSERT INTO machine(text, label) VALUES (?, ?) RETURNING id"));
-  OPWRIGHT_TRY(make(statements_.find_trace, "SELECT id, format, facts FROM trace WHERE uid = ?"));
-  OPWRIGHT_TRY(make(statements_.add_trace, "INSERT INTO trace(uid, format, facts) VALUES (?, ?, ?) RETURNING id"));
-  return make(statements_.change_trace, "UPDATE trace SET format = ?, facts = ? WHERE id = ?");
+      make(statements_.find_occurrence, fmt::format("SELECT {} FROM occurrence{}", listed(Part::kOccurrence), kWhich)));
+  OPWRIGHT_TRY(make(statements_.change_occurrence, update_summed(Part::kOccurrence)));
+  OPWRIGHT_TRY(make(statements_.find_form, fmt::format("SELECT {} FROM form WHERE id = ?", listed(Part::kForm))));
+  OPWRIGHT_TRY(make(statements_.change_error, "UPDATE form SET error = ?2, sum = ?3 WHERE id = ?1"));
+  return make(statements_.change_trace, update_summed(Part::kTrace));
 }
 
 Status Writer::write(const Batch& batch) {
-  for (const NewConfiguration& row : batch.configurations) {
-    OPWRIGHT_TRY_ASSIGN(const OperationId op, operation(row.op));
-    statements_.add_configuration.bind(1, row.id.value)
-        .bind(2, op.value)
-        .bind(3, static_cast<int>(row.convention))
-        .bind_blob(4, bytes_of(row.key));
+  for (const NewConfiguration& added : batch.configurations) {
+    OPWRIGHT_TRY_ASSIGN(const OperationId op, operation(added.op));
+    SummedRow row(statements_.add_configuration, Part::kConfiguration);
+    row << added.id.value << op.value << static_cast<std::int64_t>(added.convention) << Blob{bytes_of(added.key)};
+    tally_.add(Part::kConfiguration, range_group(added.id.value), row.bind_sum());
+    tally_.add(Part::kConfigurationByKey, prefix_group(bytes_of(added.key)),
+               RowSum(Part::kConfigurationByKey).add_blob(bytes_of(added.key)).add(added.id.value).value());
     OPWRIGHT_TRY(statements_.add_configuration.run());
   }
-  std::vector<std::string_view> texts;
-  for (std::size_t from = 0; from < batch.forms.size(); from += kFormsPerPack) {
-    const std::size_t to = std::min(from + kFormsPerPack, batch.forms.size());
-    texts.clear();
-    for (std::size_t i = from; i < to; ++i) texts.push_back(batch.forms[i].text);
-    const std::string packed = pack(texts);
-    statements_.add_pack.bind_blob(1, packed);
-    OPWRIGHT_TRY_ASSIGN(const bool row, statements_.add_pack.step());
-    const std::int64_t pack_id = row ? statements_.add_pack.integer(0) : 0;
-    OPWRIGHT_TRY(statements_.add_pack.run());
-    for (std::size_t i = from; i < to; ++i) {
-      const NewForm& form = batch.forms[i];
-      const FingerprintBytes fingerprint(form.fingerprint);
-      statements_.add_form.bind(1, form.id.value)
-          .bind_blob(2, fingerprint.view())
-          .bind(3, form.configuration.value)
-          .bind(4, static_cast<int>(form.kind))
-          .bind(5, form.op);
-      statements_.add_form.bind(6, pack_id)
-          .bind(7, static_cast<std::int64_t>(i - from))
-          .bind(8, form.unparsed)
-          .bind(9, form.unknown_names)
-          .bind(10, form.duplicate_keys);
-      OPWRIGHT_TRY(statements_.add_form.run());
-    }
-  }
+  const std::span<const NewForm> forms(batch.forms);
+  for (std::size_t from = 0; from < forms.size(); from += kFormsPerPack)
+    OPWRIGHT_TRY(write_forms(forms.subspan(from, std::min(kFormsPerPack, forms.size() - from))));
   postings_.insert(postings_.end(), batch.postings.begin(), batch.postings.end());
   return postings_.size() >= kPostingsHeld ? write_postings() : Status();
+}
+
+// Those of one pack.
+Status Writer::write_forms(std::span<const NewForm> forms) {
+  std::vector<std::string_view> texts;
+  for (const NewForm& form : forms) texts.push_back(form.text);
+  const std::string packed = pack(texts);
+  const std::int64_t pack_id = next_pack_++;
+  SummedRow pack_row(statements_.add_pack, Part::kPack);
+  pack_row << pack_id << Blob{packed};
+  tally_.add(Part::kPack, range_group(pack_id), pack_row.bind_sum());
+  OPWRIGHT_TRY(statements_.add_pack.run());
+  std::int64_t slot = 0;
+  for (const NewForm& form : forms) {
+    const FingerprintBytes fingerprint(form.fingerprint);
+    SummedRow row(statements_.add_form, Part::kForm);
+    row << form.id.value << Blob{fingerprint.view()} << form.configuration.value << static_cast<std::int64_t>(form.kind)
+        << form.op << pack_id << slot++ << form.unparsed << form.unknown_names << form.duplicate_keys;
+    row.null();
+    tally_.add(Part::kForm, range_group(form.configuration.value), row.bind_sum());
+    tally_.add(Part::kFormByFingerprint, prefix_group(fingerprint.view()),
+               RowSum(Part::kFormByFingerprint).add_blob(fingerprint.view()).add(form.id.value).value());
+    OPWRIGHT_TRY(statements_.add_form.run());
+  }
+  return {};
 }
 
 // Many at once and sorted: a term's configurations share a row, and the tree is written from left to right.
@@ -222,9 +255,10 @@ Status Writer::write_postings() {
     for (; to < postings_.size() && postings_[to].term == first.term; ++to) {
       append_step(steps, postings_[to - 1].configuration.value, postings_[to].configuration.value);
     }
-    statements_.add_posting.bind(1, static_cast<std::int64_t>(first.term))
-        .bind(2, first.configuration.value)
-        .bind_blob(3, steps);
+    const auto term = static_cast<std::int64_t>(first.term);
+    SummedRow row(statements_.add_posting, Part::kPosting);
+    row << term << first.configuration.value << Blob{steps};
+    tally_.add(Part::kPosting, top_group(term), row.bind_sum());
     OPWRIGHT_TRY(statements_.add_posting.run());
     from = to;
   }
@@ -232,133 +266,140 @@ Status Writer::write_postings() {
   return {};
 }
 
+namespace {
+
+// The nine columns of an occurrence, into a statement that writes or finds it.
+std::int64_t bind_occurrence(Statement& statement, const NewOccurrence& row) {
+  SummedRow summed(statement, Part::kOccurrence);
+  summed << row.form.value << row.source.value << row.machine.value << row.trace.value << row.sweep_source_hash
+         << row.config_hash;
+  if (row.count == kUncounted)
+    summed.null();
+  else
+    summed << row.count;
+  summed.text_or_null(row.extra) << row.raised;
+  return summed.bind_sum();
+}
+
+}  // namespace
+
 Status Writer::add_occurrences(const std::vector<NewOccurrence>& occurrences) {
   for (const NewOccurrence& row : occurrences) {
-    statements_.add_occurrence.bind(1, row.form.value)
-        .bind(2, row.source.value)
-        .bind(3, row.machine.value)
-        .bind(4, row.trace.value);
-    statements_.add_occurrence.bind(5, row.sweep_source_hash).bind(6, row.config_hash);
-    if (row.count == kUncounted)
-      statements_.add_occurrence.bind_null(7);
-    else
-      statements_.add_occurrence.bind(7, row.count);
-    bind_optional(statements_.add_occurrence, 8, row.extra);
-    statements_.add_occurrence.bind(9, row.raised);
+    const std::int64_t sum = bind_occurrence(statements_.add_occurrence, row);
     OPWRIGHT_TRY(statements_.add_occurrence.run());
+    if (database_.changes() > 0)
+      tally_.add(Part::kOccurrence, range_group(row.form.value), sum);
+    else
+      OPWRIGHT_TRY(join_occurrence(row));
   }
   return {};
+}
+
+// With the row that is there.
+Status Writer::join_occurrence(const NewOccurrence& row) {
+  Statement& find = statements_.find_occurrence;
+  find.bind(1, row.form.value).bind(2, row.source.value).bind(3, row.machine.value).bind(4, row.trace.value);
+  OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(5, row.sweep_source_hash).bind(6, row.config_hash).step());
+  if (!there) return fail(damage(database_.path(), "table occurrence: a row is there for its index only"));
+  const Status sound = verifier_.check_row(database_, Part::kOccurrence, find);
+  NewOccurrence joined = row;
+  const std::int64_t old_count = find.is_null(6) ? kUncounted : find.integer(6), old_raised = find.integer(8);
+  const std::string old_extra(find.text(7));
+  const std::int64_t old_sum = find.integer(9);
+  find.reset();
+  OPWRIGHT_TRY(sound);
+  if (row.count <= old_count && row.raised <= old_raised && row.extra <= old_extra) return {};
+  joined.count = std::max(row.count, old_count);
+  joined.raised = std::max(row.raised, old_raised);
+  joined.extra = std::max<std::string_view>(row.extra, old_extra);
+  const std::int64_t sum = bind_occurrence(statements_.change_occurrence, joined);
+  tally_.replace(Part::kOccurrence, range_group(row.form.value), old_sum, sum);
+  return statements_.change_occurrence.run();
 }
 
 Status Writer::add_examples(const std::vector<RaisedExample>& examples) {
-  for (const RaisedExample& example : examples)
-    OPWRIGHT_TRY(statements_.add_example.bind(1, example.form.value).bind(2, example.error).run());
+  constexpr int kError = 10, kSum = 11;  // columns of a form
+  for (const RaisedExample& example : examples) {
+    Statement& find = statements_.find_form;
+    OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(1, example.form.value).step());
+    if (!there) continue;
+    OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find));
+    if (find.text(kError) < example.error) {
+      RowSum sum(Part::kForm);
+      const std::int64_t changed = sum.add_columns(find, 0, kError).add(example.error).value();
+      tally_.replace(Part::kForm, range_group(find.integer(2)), find.integer(kSum), changed);
+      OPWRIGHT_TRY(statements_.change_error.bind(1, example.form.value).bind(2, example.error).bind(3, changed).run());
+    }
+    find.reset();
+  }
   return {};
 }
 
-Result<std::int64_t> Writer::intern(Statement& find, Statement& add, std::string_view name) {
-  find.bind(1, name);
-  OPWRIGHT_TRY_ASSIGN(const bool known, find.step());
-  if (known) {
-    const std::int64_t id = find.integer(0);
-    find.reset();
-    return id;
-  }
-  add.bind(1, name);
-  OPWRIGHT_TRY_ASSIGN(const bool row, add.step());
-  const std::int64_t id = row ? add.integer(0) : 0;
-  OPWRIGHT_TRY(add.run());
-  return id;
-}
-
 Result<OperationId> Writer::operation(const std::string& name) {
-  if (const auto known = operations_.find(name); known != operations_.end()) return known->second;
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t id, intern(statements_.find_operation, statements_.add_operation, name));
-  return operations_[name] = OperationId{id};
+  if (const auto known = operations_.find(name); known != operations_.end()) return OperationId{known->second};
+  const std::int64_t id = next_operation_++;
+  SummedRow row(statements_.add_operation, Part::kOperation);
+  row << id << name;
+  tally_.add(Part::kOperation, 0, row.bind_sum());
+  OPWRIGHT_TRY(statements_.add_operation.run());
+  operations_.emplace(name, id);
+  return OperationId{id};
 }
 
 Result<SourceId> Writer::source(const SourceFacts& facts) {
-  if (facts.text.empty()) return SourceId{0};
-  statements_.add_source.bind(2, facts.path).bind(4, facts.model);
-  bind_optional(statements_.add_source, 3, facts.hf_model);
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t id, intern(statements_.find_source, statements_.add_source, facts.text));
+  if (const auto known = sources_.find(facts.text); known != sources_.end()) return SourceId{known->second};
+  const std::int64_t id = next_source_++;
+  SummedRow row(statements_.add_source, Part::kSource);
+  row << id << facts.text << facts.path;
+  row.text_or_null(facts.hf_model) << facts.model;
+  tally_.add(Part::kSource, 0, row.bind_sum());
+  OPWRIGHT_TRY(statements_.add_source.run());
+  sources_.emplace(facts.text, id);
   return SourceId{id};
 }
 
 Result<MachineId> Writer::machine(std::string_view text, std::string_view label) {
-  if (text.empty()) return MachineId{0};
-  statements_.add_machine.bind(2, label);
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t id, intern(statements_.find_machine, statements_.add_machine, text));
+  if (const auto known = machines_.find(std::string(text)); known != machines_.end()) return MachineId{known->second};
+  const std::int64_t id = next_machine_++;
+  SummedRow row(statements_.add_machine, Part::kMachine);
+  row << id << text << label;
+  tally_.add(Part::kMachine, 0, row.bind_sum());
+  OPWRIGHT_TRY(statements_.add_machine.run());
+  machines_.emplace(text, id);
   return MachineId{id};
 }
 
 Result<TraceId> Writer::trace(std::string_view uid, std::string_view format, std::string_view facts) {
-  statements_.find_trace.bind(1, uid);
-  OPWRIGHT_TRY_ASSIGN(const bool known, statements_.find_trace.step());
-  if (known) {
-    const TraceId id{statements_.find_trace.integer(0)};
-    const std::string old_format(statements_.find_trace.text(1)), old_facts(statements_.find_trace.text(2));
-    statements_.find_trace.reset();
-    const std::string joined = joined_facts(old_facts, facts);
-    const std::string_view least = std::min<std::string_view>(old_format, format);
-    if (joined == old_facts && least == old_format) return id;
-    OPWRIGHT_TRY(statements_.change_trace.bind(1, least).bind(2, joined).bind(3, id.value).run());
-    return id;
+  const auto known = traces_.find(std::string(uid));
+  Trace trace{next_trace_, std::string(format), joined_facts("{}", facts), 0};
+  if (known != traces_.end()) {
+    trace = known->second;
+    trace.facts = joined_facts(trace.facts, facts);
+    trace.format = std::min<std::string>(trace.format, std::string(format));
+    if (trace.facts == known->second.facts && trace.format == known->second.format) return TraceId{trace.id};
   }
-  const std::string sorted = joined_facts("{}", facts);
-  statements_.add_trace.bind(1, uid).bind(2, format).bind(3, sorted);
-  OPWRIGHT_TRY_ASSIGN(const bool row, statements_.add_trace.step());
-  const std::int64_t id = row ? statements_.add_trace.integer(0) : 0;
-  OPWRIGHT_TRY(statements_.add_trace.run());
-  return TraceId{id};
+  Statement& put = known != traces_.end() ? statements_.change_trace : statements_.add_trace;
+  SummedRow row(put, Part::kTrace);
+  row << trace.id << uid << trace.format << trace.facts;
+  trace.sum = row.bind_sum();
+  if (known != traces_.end()) {
+    tally_.replace(Part::kTrace, 0, known->second.sum, trace.sum);
+  } else {
+    tally_.add(Part::kTrace, 0, trace.sum);
+    ++next_trace_;
+  }
+  OPWRIGHT_TRY(put.run());
+  const TraceId id{trace.id};
+  traces_.insert_or_assign(std::string(uid), std::move(trace));
+  return id;
 }
 
 Status Writer::commit() {
   OPWRIGHT_TRY(write_postings());
+  OPWRIGHT_TRY(tally_.write(database_));
   OPWRIGHT_TRY(database_.execute("COMMIT"));
   open_ = false;
   return {};
-}
-
-Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms) {
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return std::nullopt;
-  OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));
-  if (tables == 0) return std::nullopt;
-  OPWRIGHT_TRY(check_version(database));
-  Lookup lookup(std::move(database));
-  OPWRIGHT_TRY_ASSIGN(
-      lookup.find_form_,
-      lookup.database_.prepare(
-          "SELECT id, configuration_id, unparsed, unknown_names, duplicate_keys FROM form WHERE fingerprint = ?"));
-  OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_,
-                      lookup.database_.prepare("SELECT id FROM configuration WHERE key = ?"));
-  OPWRIGHT_TRY(lookup.database_.execute("BEGIN"));
-  return lookup;
-}
-
-Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& fingerprint) {
-  const FingerprintBytes bytes(fingerprint);
-  find_form_.bind_blob(1, bytes.view());
-  OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
-  if (!row) return std::nullopt;
-  const Form form{{find_form_.integer(0)},
-                  {find_form_.integer(1)},
-                  find_form_.integer(2),
-                  find_form_.integer(3),
-                  find_form_.integer(4)};
-  find_form_.reset();
-  return form;
-}
-
-Result<std::optional<ConfigId>> Lookup::configuration(const ConfigKey& key) {
-  find_configuration_.bind_blob(1, bytes_of(key));
-  OPWRIGHT_TRY_ASSIGN(const bool row, find_configuration_.step());
-  if (!row) return std::nullopt;
-  const ConfigId id{find_configuration_.integer(0)};
-  find_configuration_.reset();
-  return id;
 }
 
 }  // namespace opwright::store

@@ -1,10 +1,11 @@
 // The writing side of a store: one transaction that is either there whole or not at all.
 //
-// Threads: a Writer belongs to one thread, a Lookup to another; the Lookup sees the store as it was when the Writer
-// began.
+// Threads: a Writer belongs to one thread, a Lookup (lookup.h) to another; the Lookup sees the store as it was when the
+// Writer began.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,8 @@
 #include "model/observed.h"
 #include "model/op_config.h"
 #include "store/sql.h"
+#include "store/tally.h"
+#include "store/verify.h"
 
 namespace opwright::store {
 
@@ -72,7 +75,8 @@ class Writer {
  public:
   // Opens or creates the store and waits up to `wait_ms` for another writer to finish. `identity` names the versions of
   // keys and index terms that will be written; a store of other versions is refused.
-  static Result<Writer> begin(const std::string& path, int wait_ms, const std::string& identity);
+  static Result<Writer> begin(const std::string& path, int wait_ms, const std::string& identity,
+                              Durability durability = Durability::kConsistent);
   Writer(Writer&& other) noexcept;
   ~Writer();  // rolls back what was not committed
 
@@ -95,11 +99,15 @@ class Writer {
 
  private:
   explicit Writer(Database database) : database_(std::move(database)) {}
-  static Result<Writer> begin_once(const std::string& path, int wait_ms, const std::string& identity);
+  static Result<Writer> begin_once(const std::string& path, int wait_ms, const std::string& identity,
+                                   Durability durability);
   Status prepare();
+  Status load_names();
+  Status name_identity(const std::string& identity);
+  Status write_forms(std::span<const NewForm> forms);
   Status write_postings();
+  Status join_occurrence(const NewOccurrence& row);
   Result<OperationId> operation(const std::string& name);
-  Result<std::int64_t> intern(Statement& find, Statement& add, std::string_view name);
 
   Database database_;
   bool open_ = false;
@@ -107,33 +115,23 @@ class Writer {
   std::uint64_t file_ = 0;  // inode: which file of that name this is
   ConfigId next_configuration_;
   FormId next_form_;
-  std::unordered_map<std::string, OperationId> operations_;
-  std::vector<Posting> postings_;  // not written yet
-  struct Statements {
-    Statement add_configuration, add_pack, add_form, add_posting, add_occurrence, add_example;
-    Statement find_operation, add_operation, find_source, add_source, find_machine, add_machine, find_trace, add_trace,
-        change_trace;
-  } statements_;
-};
-
-class Lookup {
- public:
-  // Nothing when the store does not exist or is empty.
-  static Result<std::optional<Lookup>> open(const std::string& path, int wait_ms);
-  struct Form {
-    FormId form;
-    ConfigId configuration;
-    std::int64_t unparsed;
-    std::int64_t unknown_names;
-    std::int64_t duplicate_keys;
+  // The small tables, read and verified when the transaction begins: names are found here, not through an index.
+  using Names = std::unordered_map<std::string, std::int64_t>;
+  Names operations_, sources_, machines_;
+  struct Trace {
+    std::int64_t id;
+    std::string format, facts;
+    std::int64_t sum;
   };
-  Result<std::optional<Form>> form(const Hash128& fingerprint);
-  Result<std::optional<ConfigId>> configuration(const ConfigKey& key);
-
- private:
-  explicit Lookup(Database database) : database_(std::move(database)) {}
-  Database database_;
-  Statement find_form_, find_configuration_;
+  std::unordered_map<std::string, Trace> traces_;
+  std::int64_t next_pack_ = 0, next_operation_ = 0, next_source_ = 0, next_machine_ = 0, next_trace_ = 0;
+  std::vector<Posting> postings_;  // not written yet
+  Tally tally_;
+  Verifier verifier_;
+  struct Statements {
+    Statement add_configuration, add_pack, add_form, add_posting, add_occurrence, find_occurrence, change_occurrence;
+    Statement find_form, change_error, add_operation, add_source, add_machine, add_trace, change_trace;
+  } statements_;
 };
 
 }  // namespace opwright::store

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "store/lookup.h"
 #include "store/test_store.h"
 
 namespace opwright::store {

@@ -1,0 +1,116 @@
+#include "store/tables.h"
+
+#include <array>
+#include <cstdlib>
+
+namespace opwright::store {
+namespace {
+
+constexpr std::array kOperation{"id", "name"};
+constexpr std::array kConfiguration{"id", "operation_id", "convention", "key"};
+constexpr std::array kForm{"id",   "fingerprint", "configuration_id", "kind",           "op",   "pack_id",
+                           "slot", "unparsed",    "unknown_names",    "duplicate_keys", "error"};
+constexpr std::array kPack{"id", "data"};
+constexpr std::array kSource{"id", "text", "path", "hf_model", "model"};
+constexpr std::array kMachine{"id", "text", "label"};
+constexpr std::array kTrace{"id", "uid", "format", "facts"};
+constexpr std::array kOccurrence{"form_id",     "source_id", "machine_id", "trace_id", "sweep_source_hash",
+                                 "config_hash", "count",     "extra",      "raised"};
+constexpr std::array kPosting{"term", "first", "steps"};
+constexpr std::array kRun{"id",       "uid",     "started",    "ended",   "host",   "device",
+                          "numerics", "command", "git_commit", "version", "suite",  "against",
+                          "plan",     "facts",   "status",     "seed",    "planned"};
+constexpr std::array kResult{"run_id",
+                             "place",
+                             "vector",
+                             "key",
+                             "config_hash",
+                             "op",
+                             "suite",
+                             "line",
+                             "repeat",
+                             "dtype",
+                             "layout",
+                             "memory",
+                             "models",
+                             "calls",
+                             "elements",
+                             "distribution",
+                             "seed",
+                             "outcome",
+                             "reason",
+                             "argument",
+                             "blame",
+                             "evidence",
+                             "notes",
+                             "attempts",
+                             "pcc",
+                             "ulp",
+                             "nrmse",
+                             "bound_used",
+                             "judged",
+                             "verdicts",
+                             "outputs",
+                             "fields",
+                             "fields_equal",
+                             "differences",
+                             "faults",
+                             "faults_noticed",
+                             "unnoticed",
+                             "against",
+                             "disagreement",
+                             "started",
+                             "wall_seconds",
+                             "device_seconds",
+                             "cold_seconds",
+                             "kernel_seconds",
+                             "reference_seconds",
+                             "l1_per_core",
+                             "dram",
+                             "host_bytes"};
+constexpr std::array kSetting{"name", "value"};
+constexpr std::array kByKey{"key", "id"};
+constexpr std::array kByFingerprint{"fingerprint", "id"};
+
+constexpr std::array<TablePart, 14> kParts{{
+    {Part::kOperation, "operation", kOperation, 0, Grouping::kWhole, "", true, 1},
+    {Part::kConfiguration, "configuration", kConfiguration, 0, Grouping::kRange, "", true, 1},
+    // Forms are asked for by their configuration: their groups are read the same way, so a hole in that index is seen.
+    {Part::kForm, "form", kForm, 2, Grouping::kRange, "form_by_configuration", true, 1},
+    {Part::kPack, "pack", kPack, 0, Grouping::kRange, "", true, 1},
+    {Part::kSource, "source", kSource, 0, Grouping::kWhole, "", true, 1},
+    {Part::kMachine, "machine", kMachine, 0, Grouping::kWhole, "", true, 1},
+    {Part::kTrace, "trace", kTrace, 0, Grouping::kWhole, "", true, 1},
+    {Part::kOccurrence, "occurrence", kOccurrence, 0, Grouping::kRange, "", true, 6},
+    {Part::kPosting, "posting", kPosting, 0, Grouping::kTopBits, "", true, 2},
+    {Part::kRun, "run", kRun, 0, Grouping::kWhole, "", true, 1},
+    {Part::kResult, "result", kResult, 0, Grouping::kEach, "sqlite_autoindex_result_1", true, 2},
+    {Part::kSetting, "setting", kSetting, 0, Grouping::kWhole, "", true, 1},
+    {Part::kConfigurationByKey, "configuration", kByKey, 0, Grouping::kPrefix, "sqlite_autoindex_configuration_1",
+     false, 1},
+    {Part::kFormByFingerprint, "form", kByFingerprint, 0, Grouping::kPrefix, "sqlite_autoindex_form_1", false, 1},
+}};
+
+}  // namespace
+
+std::span<const TablePart> table_parts() { return kParts; }
+
+const TablePart& part_of(Part part) {
+  const auto& found = kParts[static_cast<std::size_t>(part) - 1];
+  if (found.part != part) std::abort();
+  return found;
+}
+
+std::string column_list(const TablePart& part) {
+  std::string text;
+  for (const char* name : part.columns) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+std::int64_t range_group(std::int64_t number) { return number >> kRangeBits; }
+std::int64_t top_group(std::int64_t hash) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(hash) >> 58); }
+std::int64_t prefix_group(std::string_view hash) {
+  return hash.empty() ? 0 : static_cast<unsigned char>(hash.front()) >> 2;
+}
+
+}  // namespace opwright::store
