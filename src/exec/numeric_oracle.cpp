@@ -39,7 +39,7 @@ TensorSpec tile_in_dram(Shape shape, DType dtype) {
 Result<HostTensor> tensor_of(const json::Node& entry, std::string_view data) {
   Shape shape;
   const json::Node* dims = entry.find("shape");
-  if (dims == nullptr) return fail(ErrorCode::kBadInput, "a tensor without shape");
+  if (dims == nullptr || !dims->is(json::Kind::kArray)) return fail(ErrorCode::kBadInput, "a tensor without shape");
   std::int64_t elements = 1;
   for (const json::Node& n : *dims) {
     const std::int64_t dim = n.as_int64().value_or(-1);
