@@ -31,6 +31,7 @@ struct Known {
   SpecGuess guess;
   bool writes_first = false;     // writes into its first tensor: caches, copies, names that end with "_"
   bool returns_content = false;  // what it returns are elements of a tensor
+  bool direct = false;           // no registered operation
 };
 
 struct State {
@@ -254,6 +255,7 @@ void RecordedCall::succeed(PyObject* result) {
   std::vector<ResultTensor> tensors;
   const bool thinned = recorder_.level() >= capture::Level::kNoAfter;
   ending.thinned = thinned;
+  ending.direct = known_.direct;
   if (!thinned) {
     look_after(ending);
     if (result != Py_None) {
@@ -291,6 +293,7 @@ void RecordedCall::fail() {
   error.field("message");
   error.string(message);
   Ending ending;
+  ending.direct = known_.direct;
   ending.error = recorder_.intern(error.view());
   look_after(ending);
   recorder_.end(token_, ending, returned, 1);
@@ -389,12 +392,13 @@ Ref with_first(PyObject* first, PyObject* args) {
 }
 
 template <class Original>
-PyObject* call_named(Hook& hook, PyObject* name, PyObject* args, PyObject* kwargs, Original run) {
+PyObject* call_named(Hook& hook, PyObject* name, PyObject* args, PyObject* kwargs, bool direct, Original run) {
   const std::uint64_t entered = capture::ticks();
   Recorder* recorder = recorder_for(hook);
   if (recorder == nullptr) return run();
   const Running running;
   Known& known = known_for(*recorder, name, utf8(name));
+  known.direct = direct;
   if (!recorder->wants(*known.op)) return run();
   return record(hook, *recorder, known, entered, args, kwargs, run);
 }
@@ -448,14 +452,14 @@ PyObject* Hook::call_operation(PyObject* operation, PyObject* original, PyObject
 }
 
 PyObject* Hook::call_function(PyObject* name, PyObject* original, PyObject* args, PyObject* kwargs) {
-  return call_named(*this, name, args, kwargs, [&] { return PyObject_Call(original, args, kwargs); });
+  return call_named(*this, name, args, kwargs, false, [&] { return PyObject_Call(original, args, kwargs); });
 }
 
 PyObject* Hook::call_direct(PyObject* name, PyObject* original, PyObject* args, PyObject* kwargs, PyObject* self) {
   const Ref all = self == nullptr ? Ref::borrowed(args) : with_first(self, args);
   if (!all) return nullptr;
   const auto run = [&] { return PyObject_Call(original, all.get(), kwargs); };
-  return here.running > 0 ? run() : call_named(*this, name, args, kwargs, run);
+  return here.running > 0 ? run() : call_named(*this, name, args, kwargs, true, run);
 }
 
 void Hook::clear() {

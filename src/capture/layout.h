@@ -118,6 +118,7 @@ inline constexpr std::uint64_t kEndResult = 2;  // value id of the result's shap
 inline constexpr std::uint64_t kEndWrites = 4;  // arguments whose state changed
 inline constexpr std::uint64_t kEndFrees = 8;   // arguments freed
 inline constexpr std::uint64_t kEndThinned = 16;
+inline constexpr std::uint64_t kEndDirect = 32;  // a function of the library that is no registered operation
 
 // Flags of kText.
 inline constexpr std::uint64_t kTextHasDict = 1;  // the Python object has a __dict__ (per-op files write "repr" then)

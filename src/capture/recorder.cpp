@@ -282,6 +282,7 @@ void Recorder::end(const CallToken& token, const Ending& ending, std::uint64_t r
   if (!ending.writes.empty()) flags |= kEndWrites;
   if (!ending.frees.empty()) flags |= kEndFrees;
   if (ending.thinned) flags |= kEndThinned;
+  if (ending.direct) flags |= kEndDirect;
   record.varint(flags);
   if (ending.error != 0) record.varint(ending.error);
   if (ending.result != 0) {

@@ -75,6 +75,7 @@ struct Ending {
   std::span<const Write> writes;
   std::span<const std::uint32_t> frees;
   bool thinned = false;
+  bool direct = false;  // no registered operation: the library's own tracer does not see it
 };
 
 // The recorder's own time is measured from when its caller began to look at the call. Who measures only every n-th call

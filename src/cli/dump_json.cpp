@@ -248,6 +248,7 @@ class Dump {
         .add_raw("writes", changes_json(call, true))
         .add_raw("frees", changes_json(call, false));
     if (call.thinned) object.add_bool("thinned", true);
+    if (call.direct) object.add_bool("direct", true);
     add_data(call, object);
     out_.item("call", object.text());
   }

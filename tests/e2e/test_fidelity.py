@@ -26,14 +26,28 @@ def per_op_files(folder: Path) -> dict[str, str]:
     return {f"{number}_{op}": text for (number, op), text in sorted(found.items())}
 
 
-def hashes(opwright, store: Path, *traces: object) -> set[tuple[str, str]]:
+def configurations(opwright, store: Path, *traces: object) -> set[tuple[str, str]]:
+    """Operations and arguments as a master has them: all of a config_hash but the machine, which the library's tracer does
+    not record."""
     done = opwright("--store", store, "import", *traces)
     assert done.returncode == 0, done.stderr
     master = store.with_suffix(".json")
     done = opwright("--store", store, "export", "--to", "master", "-o", master)
     assert done.returncode == 0, done.stderr
     operations = json.loads(master.read_text())["operations"]
-    return {(op, config["config_hash"]) for op, of in operations.items() for config in of["configurations"]}
+    return {
+        (op, json.dumps(config["arguments"], sort_keys=True))
+        for op, of in operations.items()
+        for config in of["configurations"]
+    }
+
+
+def direct_functions(opwright, trace: object) -> set[str]:
+    """Functions of the library that are no registered operation: its tracer does not see them."""
+    done = opwright("dump", trace, "--format", "jsonl")
+    assert done.returncode == 0, done.stderr
+    calls = [json.loads(line).get("call") for line in done.stdout.splitlines()]
+    return {call["op"] for call in calls if call and call.get("direct")}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -70,15 +84,16 @@ def test_our_trace_has_all_that_the_librarys_tracer_has(opwright, ttnn_python, t
     lost.subtract(Counter(json.loads(text)["operation_name"] for text in theirs.values()))
     lost = +lost
     assert sum(lost.values()) == summary["calls"] - len(theirs)
+    direct = {op for path in sorted(Path(trace).rglob("*.opwt*")) for op in direct_functions(opwright, path)}
     for op, count in lost.items():
-        assert op.startswith("ttnn.Tensor.") or summary["errors"] >= count, f"{op} is lost by theirs without a reason known"
+        assert op.startswith("ttnn.Tensor.") or op in direct or summary["errors"] >= count, f"{op} is lost by theirs without a reason known"
     with capsys.disabled():
         kept = ", ".join(f"{op} {count}" for op, count in sorted(lost.items()))
         print(f"\n{example}: {len(theirs)} of {len(theirs)} files equal; ours has {sum(lost.values())} calls more: {kept}")
 
-    theirs_hashes = hashes(opwright, tmp_path / "theirs.db", theirs_folder)
-    ours_hashes = hashes(opwright, tmp_path / "ours.db", trace)
-    assert theirs_hashes and ours_hashes == theirs_hashes, "the same configurations under the same foreign hashes"
+    theirs_set = configurations(opwright, tmp_path / "theirs.db", theirs_folder)
+    ours_set = configurations(opwright, tmp_path / "ours.db", trace)
+    assert theirs_set and ours_set == theirs_set, "the same configurations as a master writes them"
 
 
 def test_fast_mode_records_what_slow_mode_does(opwright, ttnn_python, tmp_path):

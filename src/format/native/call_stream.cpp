@@ -102,7 +102,7 @@ bool LaneCursor::read_begin(ByteReader& in) {
   call_.results.clear();
   call_.writes.clear();
   call_.frees.clear();
-  call_.thinned = false;
+  call_.thinned = call_.direct = false;
   call_.duration_ns = 0;
   return in.ok() && added > 0;
 }
@@ -142,6 +142,7 @@ bool LaneCursor::read_end(ByteReader& in) {
     for (std::uint32_t& slot : call_.frees) slot = in.id();
   }
   call_.thinned = (flags & capture::kEndThinned) != 0;
+  call_.direct = (flags & capture::kEndDirect) != 0;
   return in.ok() && distance <= seq_;
 }
 
@@ -241,6 +242,7 @@ void CallStream::advance(std::size_t index) {
       lane.ended.writes = seen.writes;
       lane.ended.frees = seen.frees;
       lane.ended.thinned = seen.thinned;
+      lane.ended.direct = seen.direct;
       lane.ticks = lane.cursor.ticks();
       lane.has_ended = true;
       return;

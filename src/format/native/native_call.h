@@ -54,6 +54,7 @@ struct NativeCall {
   std::vector<TensorUse> tensors;
   bool finished = true;  // false: the process ended during the call, or its end is lost
   bool thinned = false;  // recorded with less detail
+  bool direct = false;   // a function of the library that is no registered operation
   ValueId error = 0;     // 0: it did not raise
   ValueId result = 0;    // 0: it returned nothing, or nobody looked
   std::vector<TensorResult> results;

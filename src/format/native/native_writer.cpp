@@ -153,7 +153,7 @@ void NativeWriter::begin(const NativeCall& call, std::uint64_t ticks) {
 
 void NativeWriter::end(const NativeCall& call, std::uint64_t ticks) {
   room_for(96 + call.results.size() * 50 + call.writes.size() * 30 + call.frees.size() * 10);
-  std::uint64_t flags = call.thinned ? capture::kEndThinned : 0;
+  std::uint64_t flags = (call.thinned ? capture::kEndThinned : 0) | (call.direct ? capture::kEndDirect : 0);
   if (call.error != 0) flags |= capture::kEndError;
   if (call.result != 0) flags |= capture::kEndResult;
   if (!call.writes.empty()) flags |= capture::kEndWrites;

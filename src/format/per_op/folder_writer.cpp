@@ -127,6 +127,10 @@ class FolderWriter {
       conversion_.drop("methods of tensors");
       return {};
     }
+    if (options_.like_existing && call.direct) {
+      conversion_.drop("functions that are no operation");
+      return {};
+    }
     const std::uint64_t number = numbered_ ? call.seq : conversion_.calls + 1;
     text_.clear();
     if (value == nullptr || !writer_.write(call, number, text_)) {
