@@ -8,6 +8,8 @@ namespace opwright {
 namespace {
 
 Result<Shape> shape_of(const json::Node& node) {
+  if (!node.is(json::Kind::kArray) && !node.is(json::Kind::kNull))
+    return fail(ErrorCode::kBadInput, "a shape is no list");
   Shape out;
   for (const json::Node& item : node) {
     const auto n = item.as_int64();
@@ -227,11 +229,13 @@ Result<OpConfig> decode_call(const json::Node& call) {
       config.args.push_back({fmt::format("arg{}", position++), std::move(value)});
     }
   }
-  if (const json::Node* kwargs = call.find("kwargs"); kwargs != nullptr && kwargs->is(json::Kind::kObject))
+  if (const json::Node* kwargs = call.find("kwargs"); kwargs != nullptr && !kwargs->is(json::Kind::kNull)) {
+    if (!kwargs->is(json::Kind::kObject)) return fail(ErrorCode::kBadInput, "kwargs is no object with names");
     for (std::size_t i = 0; i < kwargs->count; ++i) {
       OPWRIGHT_TRY_ASSIGN(Value value, decode_value(kwargs->fields[i].value));
       config.args.push_back({std::string(kwargs->fields[i].key), std::move(value)});
     }
+  }
   return config;
 }
 

@@ -114,7 +114,7 @@ def test_damaged_numbers_are_named(opwright, tmp_path) -> None:
     index = numeric_oracle(tmp_path, wrong=False)
     (tmp_path / "numbers.bin").write_bytes(b"short")
     result = opwright("device", "conform", "--oracle", index)
-    assert result.returncode == 3 and "beyond the end" in result.stderr
+    assert result.returncode == 3 and "more elements than the .bin file has" in result.stderr
     (tmp_path / "numbers.bin").unlink()
     result = opwright("device", "conform", "--oracle", index)
     assert result.returncode == 3 and "numbers.bin" in result.stderr

@@ -65,7 +65,7 @@ def test_store_in_a_read_only_folder_can_be_read(opwright) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "folder")
         folder.mkdir()
-        shutil.copy(opwright.folder / "opwright.db", folder)
+        Path(shutil.copy(opwright.folder / "opwright.db", folder)).chmod(0o644)  # a store is its owner's unless shared
         program = shutil.copy(opwright.program, place)
         folder.chmod(0o555)
         Path(place).chmod(0o755)
