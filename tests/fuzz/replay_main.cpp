@@ -15,12 +15,15 @@
 #include <string_view>
 #include <vector>
 
-#define OPWRIGHT_FUZZ_TARGETS(X)                                                                                       \
-  X(case_line)                                                                                                         \
-  X(graph)                                                                                                             \
-  X(json)                                                                                                              \
-  X(jsonl)                                                                                                             \
-  X(master) X(messages) X(native) X(normalize) X(per_op) X(reflection) X(selector) X(suites) X(vectors) X(verb_device) \
+#include "device/external/keeper.h"
+
+#define OPWRIGHT_FUZZ_TARGETS(X)                                                                             \
+  X(case_line)                                                                                               \
+  X(graph)                                                                                                   \
+  X(json)                                                                                                    \
+  X(jsonl)                                                                                                   \
+  X(master)                                                                                                  \
+  X(messages) X(native) X(normalize) X(per_op) X(reflection) X(selector) X(suites) X(vectors) X(verb_device) \
       X(verb_file) X(verb_store) X(verb_trace)
 
 #define OPWRIGHT_DECLARE(name) extern "C" int opwright_fuzz_##name(const std::uint8_t* data, std::size_t size);
@@ -51,6 +54,8 @@ void replay(Target target, const std::filesystem::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A device program is started by a keeper, which is the same program again.
+  if (argc == 2 && opwright::kKeeperVerb == argv[1]) return opwright::keep_program();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const Target target = arguments.empty() ? nullptr : target_named(arguments.front());
   if (target == nullptr) {
