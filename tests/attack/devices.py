@@ -67,11 +67,11 @@ class Devices:
         (world.room / "steps.json").write_text(json.dumps(steps))
         device = f"exec:{sys.executable} {world.scratch / 'device.py'} {world.room / 'steps.json'}"
         if rng.random() < 0.5:
-            ran = world.run("run", "--device", device, "--timeout", "2", "--case", CASE, "--format", "json", seconds=45)
+            ran = world.run("run", "--device", device, "--start-timeout", "2", "--timeout", "2", "--case", CASE, "--format", "json", seconds=45)
             world.lawful(ran)
         else:
             world.lawful(world.run("import", FIXTURES / "demo"), (0,))
-            ran = world.run("run", "--device", device, "--timeout", "1", "--jobs", "1", "--op", "add", "--quiet", seconds=60)
+            ran = world.run("run", "--device", device, "--start-timeout", "2", "--timeout", "1", "--no-attribute", "--jobs", "1", "--op", "add", "--quiet", seconds=60)
             world.lawful(ran, (0, 1, 2, 3))
             listed = world.lawful(world.run("results", "--list", "--format", "json"))
             if not says_hello and listed.status < 2 and b'"blame":"op"' in listed.out.replace(b": ", b":"):

@@ -71,7 +71,7 @@ class Processes:
         """What a device program started ends with it, on time-out and with its parent."""
         world.lawful(world.run("import", FIXTURES / "demo"), (0,))
         device = f"exec:{sys.executable} {world.scratch / 'forking.py'}"
-        running = world.start("run", "--device", device, "--op", "add", "--timeout", "1", "--jobs", "1", "--quiet")
+        running = world.start("run", "--device", device, "--op", "add", "--timeout", "1", "--no-attribute", "--jobs", "1", "--quiet")
         if rng.random() < 0.5:
             running.communicate(timeout=120)
         else:
