@@ -31,7 +31,8 @@ constexpr std::array kFlags{
     Flag{"--output", "PATH",
          "file, or folder for per-op (short: -o), whole or not at all; jsonl: default standard output"},
     Flag{"--like-existing", "",
-         "per-op: only what the library's own tracer sees, under its numbers (no tensor methods, no functions that are no operation)"},
+         "per-op: only what the library's own tracer sees, under its numbers (no tensor methods, no functions that are "
+         "no operation)"},
 };
 constexpr std::array<std::string_view, 3> kFormats{"native", "per-op", "jsonl"};
 

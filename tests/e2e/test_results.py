@@ -339,7 +339,7 @@ def test_junit_is_sound(opwright) -> None:
     failure = root.find("testsuite[@name='ttnn.add']/testcase/failure")
     assert failure.get("message") == "PCC 0.5 is below 0.99" and MIXED[1]["repeat"] in failure.text
     crash = root.find("testsuite[@name='ttnn.matmul']/testcase/error[@type='crashed']")
-    assert crash.get("message") == 'signal 11 & <more> \ufffd"quoted"'
+    assert crash.get("message") == 'signal 11 & <more> \\u0007"quoted"'
     names = [case.get("name") for case in root.iter("testcase")]
     assert len(set(names)) == len(names) and names[0] == f"{MIXED[1]['case']} [{MIXED[1]['vector']}]"
 

@@ -71,12 +71,16 @@ def change_bytes(store: Path, at: int, content: bytes) -> None:
 
 
 def page_of(store: Path, table: str) -> tuple[int, int]:
-    """Where the first page of a table begins, and how large a page is."""
+    """Where the first page of a table that holds rows begins, and how large a page is."""
     db = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
     (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
     (size,) = db.execute("PRAGMA page_size").fetchone()
     db.close()
-    return (root - 1) * size, size
+    data, at = store.read_bytes(), (root - 1) * size
+    while data[at] in (2, 5):  # a page that only leads to others: to the first of them
+        cell = at + int.from_bytes(data[at + 12 : at + 14], "big")
+        at = (int.from_bytes(data[cell : cell + 4], "big") - 1) * size
+    return at, size
 
 
 # What SQLite itself finds nothing wrong with, or finds only when it looks for it.

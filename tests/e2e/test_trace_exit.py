@@ -52,7 +52,8 @@ def test_damage_beside_the_trace(damage: str, status: int, opwright) -> None:
     assert done.returncode == status, done.stdout + done.stderr
     for folder in (opwright.folder / "opwright-traces").glob("*"):
         folder.chmod(0o700)
-    if "chmod" not in damage:  # which hinders nobody who is root
+    # chmod hinders nobody who is root; what is no file is none of ours, and nothing of the trace is missing.
+    if not any(word in damage for word in ("chmod", "mkdir", "symlink")):
         assert "opwright: " in done.stderr
 
 
