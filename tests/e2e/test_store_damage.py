@@ -148,9 +148,9 @@ def test_damaged_pages(table: str, opwright, tmp_path, sound, answers) -> None:
             continue
         questions = ("runs", "results") if table == "result" else ("ops", "show some", "export", "import")
         noticed = expect_sound_or_error(opwright, store, sound, answers, questions)
-        failed += noticed
-        if noticed:
-            assert opwright("--store", store, "doctor", "--deep").returncode == 3
+        checked = opwright("--store", store, "doctor", "--deep").returncode
+        assert checked == 3 or not noticed
+        failed += checked == 3  # what was asked may need nothing of that page; --deep looks at all of it
     assert failed > 0
 
 
