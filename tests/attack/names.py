@@ -20,6 +20,9 @@ VERBS = [
 SOURCES = ["master/era2_g5.json", "master/era1_1b.json", "jsonl/ops.jsonl", "graph/nodes.json", "demo/tiny_llm.json"]
 
 
+csv.field_size_limit(1 << 30)  # names have any length
+
+
 class Names:
     """Every string of a fixture may become a hostile one; the trace stays well-formed."""
 

@@ -160,7 +160,8 @@ class World:
             raise Finding(f"exit status {ran.status}: {shown}: {ran.err[:300]!r}")
         if found := _CRASH.search(ran.err) or _CRASH.search(ran.out):
             raise Finding(f"says {found[0].decode()!r}: {shown}: {ran.err[:600]!r}")
-        if ran.status >= 2 and not ran.err.strip():
+        says = ran.out if "doctor" in ran.words else ran.err  # what doctor finds is what it prints
+        if ran.status >= 2 and not (says.strip() or ran.err.strip()):
             raise Finding(f"fails without a word: {shown}")
         if ran.peak_bytes > (memory or self.limit_bytes):
             raise Finding(f"{ran.peak_bytes >> 20} MiB at its peak: {shown}")
