@@ -59,16 +59,12 @@ class Names:
 
 def _renamed(value, rng: random.Random, share: float):
     if isinstance(value, dict):
-        return {(key if rng.random() > share / 4 else _text(rng)): _renamed(one, rng, share) for key, one in value.items()}
+        return {(key if rng.random() > share / 4 else hostile_text(rng)): _renamed(one, rng, share) for key, one in value.items()}
     if isinstance(value, list):
         return [_renamed(one, rng, share) for one in value]
     if isinstance(value, str) and rng.random() < share:
-        return value + _text(rng) if rng.random() < 0.5 else _text(rng)
+        return value + hostile_text(rng) if rng.random() < 0.5 else hostile_text(rng)
     return value
-
-
-def _text(rng: random.Random) -> str:
-    return hostile_text(rng)
 
 
 def _check_csv(data: bytes, verb: tuple) -> None:

@@ -63,10 +63,14 @@ def _bits(store: Path, rng: random.Random) -> str:
     return f"bits turned at {places}"
 
 
+def _page_size(data: bytes) -> int:
+    size = int.from_bytes(data[16:18], "big")
+    return 65536 if size == 1 else size
+
+
 def _page(store: Path, rng: random.Random) -> str:
     data = bytearray(store.read_bytes())
-    size = int.from_bytes(data[16:18], "big") or 4096
-    size = 65536 if size == 1 else size
+    size = _page_size(data)
     page = rng.randrange(1, len(data) // size)
     data[page * size : (page + 1) * size] = rng.choice([bytes(size), rng.randbytes(size)])
     store.write_bytes(data)
@@ -75,7 +79,7 @@ def _page(store: Path, rng: random.Random) -> str:
 
 def _swap(store: Path, rng: random.Random) -> str:
     data = bytearray(store.read_bytes())
-    size = int.from_bytes(data[16:18], "big") or 4096
+    size = _page_size(data)
     a, b = (rng.randrange(1, len(data) // size) * size for _ in range(2))
     data[a : a + size], data[b : b + size] = data[b : b + size], data[a : a + size]
     store.write_bytes(data)

@@ -83,18 +83,20 @@ class World:
         kept.update({name: str(value) for name, value in more.items()})
         return kept
 
-    def start(self, *words: object, cwd: Path | None = None, **more: object) -> subprocess.Popen:
+    def start(
+        self, *words: object, out: object = subprocess.PIPE, err: object = subprocess.PIPE, **more: object
+    ) -> subprocess.Popen:
         """Starts the program (or another one, given by its whole path) without waiting for it."""
         command = [str(word) for word in words]
         if not command[0].startswith("/"):
             command.insert(0, str(self.program))
         return subprocess.Popen(
             command,
-            cwd=cwd or self.room,
+            cwd=self.room,
             env=self.environment(**more),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
             start_new_session=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
         )
@@ -105,24 +107,12 @@ class World:
         begun = time.monotonic()
         # Through files: a pipe that nobody reads would stop the program, one that somebody reads needs threads.
         with tempfile.TemporaryFile(dir=self.scratch) as out, tempfile.TemporaryFile(dir=self.scratch) as err:
-            command = [str(word) for word in words]
-            if not command[0].startswith("/"):
-                command.insert(0, str(self.program))
-            process = subprocess.Popen(
-                command,
-                cwd=more.pop("cwd", self.room),
-                env=self.environment(**more),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
-            )
+            process = self.start(*words, out=out, err=err, **more)
             status, usage, timed_out = self._wait(process, begun + limit)
             out.seek(0)
             err.seek(0)
             return Ran(
-                command,
+                process.args,
                 status,
                 out.read(64 << 20),
                 err.read(4 << 20),
