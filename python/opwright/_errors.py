@@ -31,3 +31,37 @@ def of_program(error: BaseException) -> bool:
             return True
         step = step.tb_next
     return False
+
+
+def of_handler(error: BaseException) -> bool:
+    """The same where our code calls code of the program or of pytest, whose frames say nothing: did a signal handler
+    raise this?"""
+    if not isinstance(error, Exception):
+        return True
+    import signal  # here and below: a program that never fails need not load them
+
+    codes = [_code_of(signal.getsignal(number)) for number in signal.valid_signals()]
+    step = error.__traceback__
+    while step is not None:
+        if any(code is step.tb_frame.f_code for code in codes):
+            return True
+        step = step.tb_next
+    return False
+
+
+def _code_of(handler: object) -> object:
+    """Of what was handed to signal.signal; None where it is no Python code. Reads no attribute of the program's classes."""
+    import functools
+    from types import FunctionType, MethodType
+
+    if type(handler) is functools.partial:
+        handler = handler.func
+    if type(handler) is MethodType:
+        handler = handler.__func__
+    if type(handler) is FunctionType:
+        return handler.__code__
+    for parent in type.__dict__["__mro__"].__get__(type(handler)):
+        call = type.__dict__["__dict__"].__get__(parent).get("__call__")
+        if call is not None:
+            return call.__code__ if type(call) is FunctionType else None
+    return None

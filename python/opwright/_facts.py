@@ -6,6 +6,7 @@ import os
 import sys
 
 from . import _recorder
+from ._errors import of_program
 from ._version import __version__
 
 #: Variables of the environment by which model programs choose what they run.
@@ -91,7 +92,9 @@ def version_of(package: str) -> str | None:
         from importlib import metadata
 
         return metadata.version(package)
-    except Exception:
+    except Exception as error:
+        if of_program(error):
+            raise
         return None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ._errors import of_handler
 from ._import_hook import after_import
 
 KINDS = {"comp_pcc": "pcc", "comp_allclose": "allclose", "comp_ulp": "ulp"}
@@ -87,8 +88,9 @@ class MetricWatcher:
                 inside.discard(kind)
             try:
                 record(kind, result)
-            except Exception:
-                pass  # a test never fails because of its row
+            except Exception as error:  # a test never fails because of its row
+                if of_handler(error):
+                    raise
             return result
 
         compare.__opwright__ = True  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
+from ._errors import of_handler
 from ._import_hook import after_import
 
 TYPE_CHECKING = False
@@ -48,8 +49,9 @@ def run() -> None:
 def _warn(text: str) -> None:
     try:
         sys.stderr.write(f"opwright: {text}\n")
-    except Exception:
-        pass
+    except Exception as error:
+        if of_handler(error):
+            raise
 
 
 # --------------------------------------------------------------------------------------------------- the library's root
@@ -90,10 +92,14 @@ def _on_library(library: ModuleType) -> None:
     try:
         _set_root(library)
     except Exception as error:
+        if of_handler(error):
+            raise
         _warn(f"the mock device is not set up: {type(error).__name__}: {error}")
     try:
         _watch_device_traces(library)
     except Exception as error:
+        if of_handler(error):
+            raise
         _warn(f"device traces are not replaced: {type(error).__name__}: {error}")
 
 
@@ -105,6 +111,8 @@ def _on_ttnn(module: ModuleType) -> None:
         if set_root is not None:
             set_root(_root())
     except Exception as error:
+        if of_handler(error):
+            raise
         _warn(f"the mock device is not set up: {type(error).__name__}: {error}")
 
 
@@ -124,8 +132,9 @@ def _on_loguru(module: ModuleType) -> None:
         default = module.logger._core.handlers.get(0)
         if default is not None and default._filter is None:
             default._filter = is_shown
-    except Exception:  # another version of loguru: the library's lines are shown, nothing is lost
-        pass
+    except Exception as error:  # another version of loguru: the library's lines are shown, nothing is lost
+        if of_handler(error):
+            raise
 
 
 # ------------------------------------------------------------------------------------------------------- device traces

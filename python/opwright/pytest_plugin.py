@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from . import _facts, _machine, _pytest_options, _recorder, startup
+from ._errors import of_handler
 from .results_csv import ResultsFile, arguments_of_test, metric, timestamp
 
 TYPE_CHECKING = False
@@ -94,6 +95,8 @@ def _describe_run(config: pytest.Config) -> None:
         run = getattr(config, "workerinput", {}).get(_RUN)
         _facts.describe_test_run(run if isinstance(run, dict) else _pytest_options.describe_run(config))
     except Exception as error:
+        if of_handler(error):
+            raise
         _recorder.warn(f"what pytest was asked for is not recorded: {error}")
 
 
@@ -128,6 +131,8 @@ def _begin_trace(config: pytest.Config, folder: Any) -> None:
         os.environ["OPWRIGHT_TRACE_UID"] = _recorder.uid or ""
         startup.watch()
     except Exception as error:
+        if of_handler(error):
+            raise
         _recorder.warn(f"nothing is traced: {error}")
 
     def end() -> None:
@@ -151,6 +156,8 @@ def _ask_library() -> None:
         try:
             _machine.ask_library(sys.modules["ttnn"])
         except Exception as error:
+            if of_handler(error):
+                raise
             _recorder.note("machine", f"the board could not be asked: {error}")
 
 
@@ -260,6 +267,8 @@ class OpwrightSession:
             try:
                 test.columns = arguments_of_test(item.nodeid, getattr(item, "funcargs", {}) or {})
             except Exception as error:
+                if of_handler(error):
+                    raise
                 self._say(f"arguments of {item.nodeid} are not in the results: {error}")
         if report.when == "call":
             _ask_library()
@@ -297,6 +306,8 @@ class OpwrightSession:
         try:
             self._results.append(row)
         except Exception as error:
+            if of_handler(error):
+                raise
             self._say(f"results are not written: {error}")
             self._results = None
             return
@@ -342,6 +353,8 @@ class OpwrightSession:
             elif self._began_trace and self._jsonl is None:
                 self._say_where(_recorder.folder())
         except Exception as error:
+            if of_handler(error):
+                raise
             self._say(f"the trace is not complete: {error}")
         for message in _recorder.deferred or []:
             self._say(message)

@@ -14,6 +14,8 @@ import math
 import os
 from typing import Any
 
+from ._errors import of_handler
+
 COLUMNS = (
     "test_nodeid",
     "module",
@@ -101,7 +103,9 @@ def _quietly(read: Any) -> object:
     """A fixture that cannot be read leaves an empty cell; the test is not to blame."""
     try:
         return read()
-    except Exception:
+    except Exception as error:
+        if of_handler(error):
+            raise
         return None
 
 

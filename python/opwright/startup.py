@@ -11,7 +11,7 @@ import os
 import sys
 
 from . import _recorder
-from ._errors import of_program
+from ._errors import of_handler, of_program
 from ._import_hook import after_import
 
 TYPE_CHECKING = False
@@ -167,6 +167,8 @@ def _on_pytest(module: ModuleType) -> None:
                 try:
                     self.import_plugin(PYTEST_PLUGIN)
                 except Exception as error:  # of pytest
+                    if of_handler(error):
+                        raise
                     _recorder.warn(f"tests are not named in the trace: {error}")
 
         manager.consider_env = consider_env_and_opwright

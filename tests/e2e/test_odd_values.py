@@ -219,6 +219,32 @@ def test_interrupts_reach_the_program(runner: Runner, python: Path, kind: str, w
     assert names[-1] == "ttnn.add" and ("ttnn.keep" in names) == (where == "result"), names
 
 
+HANDLERS = {
+    "function": "ring",
+    "partial": "functools.partial(ring)",
+    "method": "Bell().ring",
+    "object": "Bell()",
+}
+
+
+@each_python
+@pytest.mark.parametrize("handler", HANDLERS)
+def test_handlers_are_told_from_the_programs_own_faults(runner: Runner, python: Path, handler: str) -> None:  # noqa: F811
+    """A row of results reads fixtures, which are the program's code: what that raises is an empty cell, a time-out not."""
+    done = traced(
+        runner, python,
+        f"import functools, signal, time\n{INTERRUPTS['ordinary']}\n"
+        "class Bell:\n    def ring(self, *args): raise Alarm('ring')\n    __call__ = ring\n"
+        "class Mesh:\n    shape = property(lambda self: 1 / 0)\n    def get_num_devices(self): time.sleep(20)\n"
+        "from opwright.results_csv import arguments_of_test\n"
+        f"signal.signal(signal.SIGALRM, {HANDLERS[handler]})\nsignal.setitimer(signal.ITIMER_REAL, 0.3)\n"
+        "try:\n    print(arguments_of_test('test', {'mesh_device': Mesh()}))\nexcept Alarm:\n    print('came')\n"
+        "Mesh.get_num_devices = lambda self: 1 // 0\n"
+        "row = arguments_of_test('test', {'mesh_device': Mesh()})\nprint(row['mesh_shape'], row['mesh_num_devices'])\n",
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "came\nNone None\n", "")
+
+
 TENSORS = f"""
 import numpy, torch, ttnn, pathlib
 TOUCHED = []
