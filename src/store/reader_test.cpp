@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "store/inspect.h"
 #include "store/schema.h"
 #include "store/test_store.h"
@@ -138,15 +140,27 @@ TEST_F(StoreReader, OccurrencesAreSortedByWhatTheySay) {
   EXPECT_EQ(reader.occurrences(*reader.forms(ConfigId{2}))->front().count, kUncounted);
 }
 
+void write_many(const std::string& path) {
+  Writer writer = begin(path);
+  Batch batch;
+  for (std::size_t i = 0; i < 20 * kFormsPerPack + 5; ++i) add_call(batch, writer, std::to_string(i));
+  ASSERT_TRUE(writer.write(batch));
+  ASSERT_TRUE(writer.commit());
+}
+
+TEST_F(StoreReader, AStoreThatIsCutWhileItIsReadIsAnErrorAndNoSignal) {
+  const std::string path = folder_.file("many.db");
+  write_many(path);
+  Reader reader = open_reader(path);
+  ASSERT_GT(std::filesystem::file_size(path), 100'000u);
+  std::filesystem::resize_file(path, 8192);
+  EXPECT_FALSE(reader.forms(ConfigId{static_cast<std::int64_t>(20 * kFormsPerPack)}));
+  EXPECT_FALSE(reader.operations());
+}
+
 TEST_F(StoreReader, MoreFormsThanOnePackHolds) {
   const std::string path = folder_.file("many.db");
-  {
-    Writer writer = begin(path);
-    Batch batch;
-    for (std::size_t i = 0; i < 20 * kFormsPerPack + 5; ++i) add_call(batch, writer, std::to_string(i));
-    ASSERT_TRUE(writer.write(batch));
-    ASSERT_TRUE(writer.commit());
-  }
+  write_many(path);
   Reader reader = open_reader(path);
   for (std::size_t i = 20 * kFormsPerPack + 5; i-- > 0;) {
     const auto forms = reader.forms(ConfigId{static_cast<std::int64_t>(i + 1)});
