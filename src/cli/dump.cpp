@@ -27,7 +27,8 @@ constexpr std::array kFlags{
 };
 
 constexpr std::size_t kLongestFact = 160;
-constexpr std::size_t kDeepestShown = 40;  // a line of a deeper call is not moved further to the right
+constexpr std::size_t kLongestNote = 5000;  // it may name a file, and says what was lost behind the name
+constexpr std::size_t kDeepestShown = 40;   // a line of a deeper call is not moved further to the right
 
 std::string_view state_text(std::uint32_t state) {
   switch (static_cast<capture::State>(state)) {
@@ -79,7 +80,7 @@ void print_head(NativeTrace& trace, CommandEnv& env) {
   for (const format::TestOutcome& test : trace.tests())
     env.out << fmt::format("test {}: {} ({:.3f} s)\n", visible(test.id), visible(test.outcome), test.seconds);
   for (const format::Note& note : trace.notes())
-    env.out << fmt::format("note {}: {}\n", visible(note.kind), one_line(note.text));
+    env.out << fmt::format("note {}: {}\n", visible(note.kind), cut_text(visible(note.text), kLongestNote));
 }
 
 void print_damage(const NativeTrace& trace, CommandEnv& env) {
