@@ -187,8 +187,10 @@ Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& 
                                          command != nullptr ? " " : "", command != nullptr ? command->name : "")};
 }
 
-Status take_limits(const ParsedArgs& args) {
+Status take_limits(const Command& command, const ParsedArgs& args) {
   Limits changed = limits();
+  // What a store holds was admitted when it was imported, with whatever flag.
+  if (!command.reads_input) changed.depth = kDeepestJson;
   for (const LimitFlag& flag : kLimitFlags) {
     const std::string text = args.value(flag.flag);
     if (text.empty()) continue;
@@ -248,7 +250,7 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
       return complain(
           {ErrorCode::kUsage, fmt::format("{} {}. See 'opwright help {}'", command.name, what, command.name)}, env);
     }
-    if (const Status limited = take_limits(verb.args); !limited) return complain(limited.error(), env);
+    if (const Status limited = take_limits(command, verb.args); !limited) return complain(limited.error(), env);
     const Result<int> done = command.run(verb.args, env);
     return done ? *done : complain(done.error(), env);
   }

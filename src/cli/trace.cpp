@@ -7,12 +7,13 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <ostream>
 #include <random>
 
+#include "base/input.h"
+#include "base/limits.h"
 #include "base/secrets.h"
 #include "base/subprocess.h"
 #include "cli/command.h"
@@ -94,12 +95,17 @@ Result<std::vector<TracedItem>> items_of(const ParsedArgs& args) {
     items.push_back({test_command(test), test});
   }
   if (const std::string list = args.value("--list"); !list.empty()) {
-    std::ifstream file(list);
-    if (!file) return fail(ErrorCode::kBadInput, fmt::format("{}: cannot be read; --list needs a file", list));
-    for (std::string line; std::getline(file, line);) {
-      const std::size_t begin = line.find_first_not_of(" \t");
-      if (begin == std::string::npos || line[begin] == '#') continue;
-      items.push_back({words_of(line.substr(begin)), masked(line.substr(begin))});
+    OPWRIGHT_TRY_ASSIGN(Input file, Input::open(list));
+    while (true) {
+      OPWRIGHT_TRY_ASSIGN(const std::optional<std::string_view> line, file.next_line());
+      if (!line) break;
+      const std::size_t begin = line->find_first_not_of(" \t\r");
+      if (begin == std::string_view::npos || (*line)[begin] == '#') continue;
+      if (items.size() >= limits().files) {
+        return fail(over_limit(list, &Limits::files, fmt::format("it has more than {} commands", items.size())));
+      }
+      const std::string command(line->substr(begin));
+      items.push_back({words_of(command), masked(command)});
     }
     if (items.empty()) return fail(ErrorCode::kUsage, fmt::format("{}: no command in this list", list));
   }

@@ -396,6 +396,10 @@ def test_depth_can_be_raised(opwright, tmp_path) -> None:
     (tmp_path / "x.json").write_text('{"operations": {"ttnn.relu": {"configurations": [{"arguments": {"arg0": %s}, "executions": []}]}}}' % nested)
     assert sum(load_trace(opwright, "x.json")["losses"].values()) == 1
     assert load_trace(opwright, "x.json", options=("--max-depth", "700"))["added"] == 1
+    for verb in (["ops"], ["show", "ttnn.relu"], ["stats"], ["export", "--to", "jsonl", "-o", "out.jsonl"], ["doctor", "--deep"]):
+        done = opwright(*verb)
+        assert done.returncode == 0, (verb, done.stderr)
+    assert nested in opwright("--format", "json", "show", "ttnn.relu").stdout.replace(" ", "").replace("\n", "")
 
 
 # -- aliases
