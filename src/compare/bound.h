@@ -44,6 +44,7 @@ struct Chunk {
   alignas(32) double unit[kChunk];           // ulp of the output format
   alignas(32) double bound_squared[kChunk];  // squares, because roots stand in the way of wide registers
   alignas(32) double variance[kChunk];       // contractions: of the error; else bound^2 / 3
+  alignas(32) double weight[kChunk];         // contractions: 1 / variance, filled while measuring
   // Where elements were taken out, the place that each had; else they stand where they stood.
   bool compacted = false;
   std::uint32_t place[kChunk];

@@ -25,26 +25,39 @@ struct One {  // for what is left over
   using Short = std::uint32_t __attribute__((vector_size(4)));
 };
 
+// Where the bound is 0 an error is set against a millionth of an ulp, so that it has a finite ratio.
 constexpr double kLeastBound = 1e-6;
+// A quotient that is larger by a rounding error is no news: equal ones come in every chunk.
+constexpr double kClearly = 1 + 0x1p-50;
 
 // Buckets of ULP errors: 32 an octave, from 2^-10 to 2^50.
 constexpr std::int64_t kFirstBucket = (1023 - 10) << 5;
 constexpr std::int64_t kBuckets = 60 << 5;
+// Neighbours count in different histograms: most fall into one bucket, and would wait for each other.
+constexpr std::int64_t kHistograms = 4;
 double bucket_value(std::int64_t bucket) {
   if (bucket == 0) return 0.0;
   return std::bit_cast<double>(static_cast<std::uint64_t>(kFirstBucket + bucket) << 47) * (1 + 1.0 / 64);
 }
 
-// Elements `from` to `to`, a multiple of the lanes apart. Where the bound is 0 an error is set against a millionth of
-// an ulp, so that it has a finite ratio.
+// What a chunk leaves besides its sums.
+struct Found {
+  bool larger_rel = false;    // an element may be further off than any before, relative to its value
+  bool larger_ratio = false;  // or to its bound
+};
+
+// Elements `from` to `to`, a multiple of the lanes apart. Dividing is the dearest thing here: the largest quotients are
+// looked for by multiplying, and worked out in the few chunks that have one.
 template <class V, bool kWeighted>
-[[gnu::always_inline]] inline void add_elements(const Chunk* chunk, std::size_t from, std::size_t to, double shift,
-                                                Sums* sums, std::uint32_t* buckets) {
+[[gnu::always_inline]] inline void add_elements(Chunk* chunk, std::size_t from, std::size_t to, double shift,
+                                                Sums* sums, std::uint32_t* buckets, Found* found) {
   using Double = typename V::Double;
   using Long = typename V::Long;
   Double e_sum{}, a_sum{}, ee{}, aa{}, ea{}, squared{}, ulp{}, rounding{}, variance{}, z_squared{}, weighted_ee{};
-  Double weighted_ed{}, weighted_unit{}, max_abs{}, max_rel{}, max_ulp{}, max_ratio{};
-  Long within{}, near{}, exact{};
+  Double weighted_ed{}, weighted_unit{}, max_abs{}, max_ulp{};
+  Long within{}, near{}, exact{}, larger_rel{}, larger_ratio{};
+  const double rel_so_far = sums->max_rel * kClearly;
+  const double ratio_so_far = sums->max_ratio * kClearly;
   constexpr double kToWhole = 0x1.8p52;
   for (std::size_t i = from; i < to; i += V::kWide) {
     Double e, a, unit, bound, var;
@@ -72,6 +85,7 @@ template <class V, bool kWeighted>
     variance += var;
     if constexpr (kWeighted) {
       const Double weight = 1.0 / var;
+      std::memcpy(chunk->weight + i, &weight, sizeof weight);
       z_squared += d * d * weight;
       weighted_ee += e * e * weight;
       weighted_ed += e * d * weight;
@@ -84,12 +98,10 @@ template <class V, bool kWeighted>
     within -= d * d <= bound;
     near -= d * d <= bound * 4.0;
     const Double least = unit * unit * (kLeastBound * kLeastBound);
-    const Double ratio = d * d / (bound > least ? bound : least);
-    const Double relative = e_size > 0.0 ? error / e_size : Double{};
+    larger_ratio |= d * d > ratio_so_far * (bound > least ? bound : least);
+    larger_rel |= (error > rel_so_far * e_size) & (e_size > 0.0);
     max_abs = error > max_abs ? error : max_abs;
-    max_rel = relative > max_rel ? relative : max_rel;
     max_ulp = steps > max_ulp ? steps : max_ulp;
-    max_ratio = ratio > max_ratio ? ratio : max_ratio;
     Long bucket = (__builtin_bit_cast(Long, steps) >> 47) - kFirstBucket;
     bucket = bucket > 0 ? bucket : Long{};
     bucket = bucket < kBuckets - 1 ? bucket : Long{} + (kBuckets - 1);
@@ -114,26 +126,38 @@ template <class V, bool kWeighted>
     sums->near += near[l];
     sums->exact += exact[l];
     sums->max_abs = std::max(sums->max_abs, double{max_abs[l]});
-    sums->max_rel = std::max(sums->max_rel, double{max_rel[l]});
     sums->max_ulp = std::max(sums->max_ulp, double{max_ulp[l]});
-    sums->max_ratio = std::max(sums->max_ratio, double{max_ratio[l]});
+    found->larger_rel |= larger_rel[l] != 0;
+    found->larger_ratio |= larger_ratio[l] != 0;
   }
 }
 
-[[gnu::always_inline]] inline void add_chunk_loop(const Chunk* chunk, bool weighted, double shift, Sums* sums,
-                                                  std::uint32_t* buckets) {
+[[gnu::always_inline]] inline Found add_chunk_loop(Chunk* chunk, bool weighted, double shift, Sums* sums,
+                                                   std::uint32_t* buckets) {
   const std::size_t whole = chunk->n / 4 * 4;
+  Found found;
   if (weighted) {
-    add_elements<Four, true>(chunk, 0, whole, shift, sums, buckets);
-    add_elements<One, true>(chunk, whole, chunk->n, shift, sums, buckets);
+    add_elements<Four, true>(chunk, 0, whole, shift, sums, buckets, &found);
+    add_elements<One, true>(chunk, whole, chunk->n, shift, sums, buckets, &found);
   } else {
-    add_elements<Four, false>(chunk, 0, whole, shift, sums, buckets);
-    add_elements<One, false>(chunk, whole, chunk->n, shift, sums, buckets);
+    add_elements<Four, false>(chunk, 0, whole, shift, sums, buckets, &found);
+    add_elements<One, false>(chunk, whole, chunk->n, shift, sums, buckets, &found);
   }
+  return found;
 }
-OPWRIGHT_VECTORISED(void, add_chunk,
-                    (const Chunk* chunk, bool weighted, double shift, Sums* sums, std::uint32_t* buckets),
+OPWRIGHT_VECTORISED(Found, add_chunk, (Chunk * chunk, bool weighted, double shift, Sums* sums, std::uint32_t* buckets),
                     (chunk, weighted, shift, sums, buckets))
+
+[[gnu::always_inline]] inline double largest_relative_loop(const Chunk* chunk) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < chunk->n; ++i) {
+    const double size = std::abs(chunk->exact[i]);
+    const double relative = size > 0.0 ? std::abs(chunk->actual[i] - chunk->exact[i]) / size : 0.0;
+    largest = relative > largest ? relative : largest;
+  }
+  return largest;
+}
+OPWRIGHT_VECTORISED(double, largest_relative, (const Chunk* chunk), (chunk))
 
 struct ColumnSums {
   double* __restrict z;
@@ -143,10 +167,10 @@ struct ColumnSums {
   double* __restrict rows;
 };
 
-[[gnu::always_inline]] inline void add_row_loop(const double* exact, const double* actual, const double* variance,
+[[gnu::always_inline]] inline void add_row_loop(const double* exact, const double* actual, const double* weights,
                                                 std::size_t n, ColumnSums to) {
   for (std::size_t i = 0; i < n; ++i) {
-    const double weight = 1 / variance[i];
+    const double weight = weights[i];
     const double e = exact[i] * weight;
     to.z[i] += (actual[i] - exact[i]) * weight;
     to.e[i] += e;
@@ -156,8 +180,8 @@ struct ColumnSums {
   }
 }
 OPWRIGHT_VECTORISED(void, add_row,
-                    (const double* exact, const double* actual, const double* variance, std::size_t n, ColumnSums to),
-                    (exact, actual, variance, n, to))
+                    (const double* exact, const double* actual, const double* weights, std::size_t n, ColumnSums to),
+                    (exact, actual, weights, n, to))
 
 void look_at(Measure::Sameness& side, const double* values, std::size_t n) {
   for (std::size_t i = 0; side.constant && i < n; ++i) side.constant = values[i] == side.value;
@@ -168,14 +192,14 @@ void look_at(Measure::Sameness& side, const double* values, std::size_t n) {
 Measure::Measure(double shift, bool weighted, std::int64_t columns)
     : shift_(shift),
       weighted_(weighted),
-      histogram_(static_cast<std::size_t>(kBuckets)),
+      histogram_(static_cast<std::size_t>(kBuckets * kHistograms)),
       column_z_(static_cast<std::size_t>(columns)),
       column_e_(static_cast<std::size_t>(columns)),
       column_ee_(static_cast<std::size_t>(columns)),
       column_weight_(static_cast<std::size_t>(columns)),
       column_rows_(static_cast<std::size_t>(columns)) {}
 
-void Measure::add(const Chunk& chunk, std::size_t first_column, const std::int64_t* row_starts) {
+void Measure::add(Chunk& chunk, std::size_t first_column, const std::int64_t* row_starts) {
   if (chunk.n == 0) return;
   if (count_ == 0) {
     exact_.value = chunk.exact[0];
@@ -183,27 +207,28 @@ void Measure::add(const Chunk& chunk, std::size_t first_column, const std::int64
   }
   look_at(exact_, chunk.exact, chunk.n);
   look_at(actual_, chunk.actual, chunk.n);
-  const double before = sums_.max_ratio;
   std::uint32_t buckets[kChunk];
-  add_chunk(&chunk, weighted_, shift_, &sums_, buckets);
-  for (std::size_t i = 0; i < chunk.n; ++i) ++histogram_[buckets[i]];
-  if (sums_.max_ratio > before || worst_.index < 0) find_worst(chunk, row_starts);
+  const Found found = add_chunk(&chunk, weighted_, shift_, &sums_, buckets);
+  for (std::size_t i = 0; i < chunk.n; ++i) ++histogram_[buckets[i] * kHistograms + i % kHistograms];
+  if (found.larger_rel) sums_.max_rel = std::max(sums_.max_rel, largest_relative(&chunk));
+  if (found.larger_ratio || worst_.index < 0) find_worst(chunk, row_starts);
   if (!column_z_.empty()) add_columns(chunk, first_column);
   count_ += static_cast<std::int64_t>(chunk.n);
 }
 
 void Measure::find_worst(const Chunk& chunk, const std::int64_t* row_starts) {
-  double worst = -1.0;
+  double worst = worst_.index < 0 ? -1.0 : sums_.max_ratio;
   for (std::size_t i = 0; i < chunk.n; ++i) {
-    const double bound = std::sqrt(chunk.bound_squared[i]);
-    const double ratio = std::abs(chunk.actual[i] - chunk.exact[i]) / std::max(bound, chunk.unit[i] * kLeastBound);
+    const double error = chunk.actual[i] - chunk.exact[i];
+    const double least = chunk.unit[i] * kLeastBound;
+    const double ratio = error * error / std::max(chunk.bound_squared[i], least * least);
     if (ratio <= worst) continue;
-    worst = ratio;
+    sums_.max_ratio = worst = ratio;
     const std::size_t place = chunk.place_of(i);
     worst_.index = row_starts[place / chunk.row_length] + static_cast<std::int64_t>(place % chunk.row_length);
     worst_.expected = chunk.exact[i];
     worst_.actual = chunk.actual[i];
-    worst_.bound = bound;
+    worst_.bound = std::sqrt(chunk.bound_squared[i]);
   }
 }
 
@@ -214,13 +239,13 @@ void Measure::add_columns(const Chunk& chunk, std::size_t first_column) {
   };
   if (!chunk.compacted) {
     for (std::size_t i = 0; i < chunk.n; i += chunk.row_length) {
-      add_row(chunk.exact + i, chunk.actual + i, chunk.variance + i, chunk.row_length, sums_at(first_column));
+      add_row(chunk.exact + i, chunk.actual + i, chunk.weight + i, chunk.row_length, sums_at(first_column));
     }
     return;
   }
   for (std::size_t i = 0; i < chunk.n; ++i) {
     const std::size_t column = first_column + chunk.place[i] % chunk.row_length;
-    add_row(chunk.exact + i, chunk.actual + i, chunk.variance + i, 1, sums_at(column));
+    add_row(chunk.exact + i, chunk.actual + i, chunk.weight + i, 1, sums_at(column));
   }
 }
 
@@ -293,7 +318,8 @@ Metrics Measure::metrics() const {
   const auto rank = static_cast<std::uint64_t>(0.99 * (n - 1));
   std::uint64_t below = 0;
   for (std::int64_t bucket = 0; bucket < kBuckets; ++bucket) {
-    below += histogram_[static_cast<std::size_t>(bucket)];
+    for (std::int64_t i = 0; i < kHistograms; ++i)
+      below += histogram_[static_cast<std::size_t>(bucket * kHistograms + i)];
     if (rank >= below) continue;
     m.ulp_p99 = std::min(bucket_value(bucket), m.ulp_max);
     break;

@@ -40,7 +40,8 @@ class Measure {
   Measure(double shift, bool weighted, std::int64_t columns);
 
   // `row_starts`: where each row of the chunk starts in the whole output.
-  void add(const Chunk& chunk, std::size_t first_column, const std::int64_t* row_starts);
+  // Fills the chunk's weights.
+  void add(Chunk& chunk, std::size_t first_column, const std::int64_t* row_starts);
 
   Metrics metrics() const;
   const Sums& sums() const { return sums_; }

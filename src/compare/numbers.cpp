@@ -1,12 +1,8 @@
 #include "compare/numbers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "base/json_write.h"
 
 namespace opwright {
 
@@ -100,24 +96,6 @@ double rounded(NumberKind kind, double value) {
       return static_cast<double>(to_float(value));
   }
   return value;
-}
-
-double ulp_of(NumberKind kind, double value) {
-  if (kind == NumberKind::kInt64) return 1.0;
-  if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
-  const bool wide = kind == NumberKind::kFloat64;
-  const int fraction_bits = wide ? 52 : kind == NumberKind::kFloat32 ? 23 : 7;
-  const int smallest_exponent = wide ? -1022 : -126;
-  const double magnitude = std::abs(value);
-  const int exponent = magnitude == 0.0 ? smallest_exponent : std::max(std::ilogb(magnitude), smallest_exponent);
-  return std::ldexp(1.0, exponent - fraction_bits);
-}
-
-std::string python_text(NumberKind kind, double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  if (kind == NumberKind::kInt64) return fmt::format("{:.0f}", value);
-  return json::float_text(value);
 }
 
 }  // namespace opwright

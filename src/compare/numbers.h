@@ -1,11 +1,9 @@
-// Values as a metric sees them: how many, of which number format, and how a person's tool prints them.
+// Values as a metric sees them: how many, and of which number format.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/host_tensor.h"
@@ -45,12 +43,5 @@ inline float round_to_bfloat16(float value) {
 }
 // The value that arithmetic in `kind` would store; integers compute in float32, as torch does with them.
 double rounded(NumberKind kind, double value);
-
-// The gap to the next larger magnitude: nextafter(|x|) - |x|; below infinity the gap under the largest number.
-// Of integers it is 1.
-double ulp_of(NumberKind kind, double value);
-
-// As Python prints it: `0.25`, `1e-05`, `nan`, `inf`; integers without a point.
-std::string python_text(NumberKind kind, double value);
 
 }  // namespace opwright

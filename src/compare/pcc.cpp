@@ -189,7 +189,7 @@ PccCheck compare(NumberKind kind, std::span<const T> golden, std::span<const T> 
   if (seen.all_nan[0] != seen.all_nan[1]) return {false, 0.0};
   if (seen.any_nonzero[0] != seen.any_nonzero[1]) {
     if (variant != PccVariant::kCurrent) return {false, 0.0};
-    return by_allclose(all_close(as_numbers(kind, golden), as_numbers(kind, calculated), rule.rtol, rule.atol, false));
+    return by_allclose(all_close(as_numbers(kind, golden), as_numbers(kind, calculated), rule.rtol, rule.atol));
   }
   std::vector<T> golden_masked;
   std::vector<T> calculated_masked;
@@ -204,7 +204,7 @@ PccCheck compare(NumberKind kind, std::span<const T> golden, std::span<const T> 
   if (std::ranges::equal(golden, calculated)) return {true, 1.0};
   const auto close = [&] {
     return by_allclose(all_close(as_numbers(NumberKind::kFloat32, golden), as_numbers(NumberKind::kFloat32, calculated),
-                                 rule.rtol, rule.atol, false));
+                                 rule.rtol, rule.atol));
   };
   double r = kNan;
   switch (variant) {

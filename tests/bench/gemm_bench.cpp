@@ -4,6 +4,7 @@
 //
 //   gemm_bench [--quick | M N K]
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -77,6 +78,11 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+// The median; null: not measured.
+std::string number(const std::vector<double>& values) {
+  return values.empty() ? "null" : fmt::format("{:.2f}", median(values));
+}
+
 template <class F>
 double seconds_of(F f, int threads) {
   const double start = now(threads);
@@ -125,14 +131,15 @@ void measure(const ProblemSize& size, int threads, const OpenBlas& blas) {
         if (turn == 0) continue;
         spent += model * passes + other;
         ours.push_back(work / model);
-        theirs.push_back(other > 0 ? work / other : 0.0);
-        ratios.push_back(other > 0 ? model / other : 0.0);
+        if (other <= 0) continue;
+        theirs.push_back(work / other);
+        ratios.push_back(model / other);
       }
       std::printf(
           "{\"m\":%d,\"n\":%d,\"k\":%d,\"threads\":%d,\"fidelity\":\"%s\",\"fp32_acc\":%s,\"passes\":%d,"
-          "\"openblas_gflops\":%.1f,\"model_gflops_per_pass\":%.1f,\"ratio\":%.2f}\n",
+          "\"openblas_gflops\":%s,\"model_gflops_per_pass\":%.1f,\"ratio\":%s}\n",
           size.m, size.n, size.k, threads, std::string(name_of(fidelity)).c_str(), fp32 ? "true" : "false", passes,
-          median(theirs), median(ours), median(ratios));
+          number(theirs).c_str(), median(ours), number(ratios).c_str());
       std::fflush(stdout);
     }
   }
