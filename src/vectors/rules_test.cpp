@@ -44,6 +44,37 @@ TEST(Validity, ATensorWithoutAShape) {
   EXPECT_EQ(why_invalid({vector.config}), "no_shape: the trace does not say the shape of input_tensor");
 }
 
+TEST(Validity, MemoryThatCouldNotBeRead) {
+  const auto rule_with = [](auto&& change) {
+    TestVector vector = vector_of("ttnn.relu()");
+    MemoryConfig memory;
+    memory.layout = parse_memory_layout("INTERLEAVED");
+    memory.buffer = parse_buffer_type("DRAM");
+    change(memory);
+    TensorSpec spec;
+    spec.shape = {32, 32};
+    spec.has_shape = true;
+    spec.dtype = parse_dtype("BFLOAT16");
+    spec.memory = memory;
+    vector.config.args.push_back({"input_tensor", Value::tensor(spec)});
+    return why_invalid({vector.config});
+  };
+  EXPECT_EQ(rule_with([](MemoryConfig&) {}), "");
+  EXPECT_EQ(rule_with([](MemoryConfig& memory) { memory.layout = parse_memory_layout("SPIRAL"); }),
+            "unknown_memory: input_tensor has memory layout SPIRAL");
+  EXPECT_EQ(rule_with([](MemoryConfig& memory) { memory.buffer = parse_buffer_type("L9"); }),
+            "unknown_memory: input_tensor lies in buffer L9");
+  EXPECT_EQ(rule_with([](MemoryConfig& memory) { memory.more.push_back({"nd_shard", Value::opaque("X", "…")}); }),
+            "unknown_memory: nd_shard of input_tensor could not be read");
+  // A memory config that is an argument itself.
+  TestVector vector = vector_of(fmt::format("ttnn.relu(input_tensor={})", kTensor));
+  MemoryConfig memory;
+  memory.layout = parse_memory_layout("SPIRAL");
+  memory.buffer = parse_buffer_type("DRAM");
+  vector.config.args.push_back({"memory_config", Value::memory(memory)});
+  EXPECT_EQ(why_invalid({vector.config}), "unknown_memory: memory_config has memory layout SPIRAL");
+}
+
 TEST(Groups, AreTheSuffixesOfTheExistingFiles) {
   const MachineFacts n300 = read_machine(
       R"({"board_type": "Wormhole", "device_series": "n300", "card_count": 1, "mesh_device_shape": [1, 2]})");

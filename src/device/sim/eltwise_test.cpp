@@ -37,6 +37,7 @@ HostTensor run(Binary op, std::vector<HostTensor> inputs, TensorSpec out, std::v
   const std::vector outputs{output_spec(std::move(out))};
   const Board board = *find_board("n150");
   auto result = run_binary({call, inputs, outputs, board}, {.op = op});
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
   return result ? std::move(result->front()) : HostTensor{};
 }
 
@@ -71,7 +72,9 @@ TEST(Eltwise, IntegersBesideFloatsBecomeFloats) {
 }
 
 TEST(Eltwise, NoElements) {
-  EXPECT_TRUE(run(Binary::kAdd, {floats({0, 4}, {}), floats({1, 4}, {1, 2, 3, 4})}, spec({0, 4})).floats.empty());
+  const HostTensor out = run(Binary::kAdd, {floats({0, 4}, {}), floats({1, 4}, {1, 2, 3, 4})}, spec({0, 4}));
+  EXPECT_EQ(out.spec.shape, (Shape{0, 4}));
+  EXPECT_TRUE(out.floats.empty());
 }
 
 TEST(Eltwise, ToInteger) {
