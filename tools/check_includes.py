@@ -23,6 +23,7 @@ DATA = PARTS | {"capture", "normalize", "store", "select"}
 VECTORS = DATA | {"vectors"}
 WORK = VECTORS | {"exec", "launch", "fuse"}
 ANSWERS = WORK | {"replay", "report"}
+APPLICATION = ANSWERS | {"app"}
 
 MAY_INCLUDE: dict[str, set[str]] = {
     "base": set(),
@@ -41,8 +42,9 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "fuse": VECTORS,
     "replay": WORK,
     "report": WORK,
-    "web": ANSWERS,
-    "cli": ANSWERS,
+    "app": ANSWERS,
+    "web": APPLICATION,
+    "cli": APPLICATION,
 }
 
 # Single headers that a room may include beside the rooms above.
@@ -95,7 +97,7 @@ def check(source: Path) -> list[str]:
 def self_test() -> None:
     rows = [
         ["base"], ["model"], ["format", "ops", "compare", "device"], ["capture", "normalize", "store", "select"],
-        ["vectors"], ["exec", "launch", "fuse"], ["replay", "report"], ["cli", "web"],
+        ["vectors"], ["exec", "launch", "fuse"], ["replay", "report"], ["app"], ["cli", "web"],
     ]
     assert sorted(sum(rows, [])) == sorted(MAY_INCLUDE), "the table and the rows of the house name the same rooms"
     height = {room: level for level, row in enumerate(rows) for room in row}
@@ -110,6 +112,7 @@ def self_test() -> None:
         "format/master/b.cpp": ('\n#include "ops/ops.h"\n', "format/master/b.cpp:2: format may not include ops"),
         "format/native/c.cpp": ('#include "capture/recorder.h"\n', "format/native/c.cpp:1: format may not include capture"),
         "base/c.h": ('#include "model/dtype.h"\n', "base/c.h:1: base may not include model"),
+        "app/d.cpp": ('#include "cli/command.h"\n', "app/d.cpp:1: app may not include cli"),
         "model/d.cpp": ('#include "d.h"\n', 'write the whole path: #include "model/d.h"'),
         "cli/e.cpp": ("#include <base/result.h>\n", "write it with quotes"),
         "cellar/f.h": ("", "cellar/f.h:1: lies in no known room"),

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/native_traces.h"
 #include "base/near_names.h"
 #include "base/text.h"
 #include "base/visible_text.h"
@@ -48,7 +49,7 @@ Result<Source> source_at(const std::string& path) {
   std::error_code ignored;
   if (path != "-" && fs::is_directory(path, ignored)) {
     if (format::is_per_op_folder(path)) return Source{path, Kind::kPerOp};
-    OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> traces, native_traces_at(path));
+    OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> traces, app::native_traces_at(path));
     if (traces.size() > 1)
       return fail(ErrorCode::kUsage,
                   fmt::format("{}: {} native traces, one a process; convert them one by one, e.g. {}", path,

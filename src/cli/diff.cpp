@@ -3,12 +3,12 @@
 #include <array>
 #include <set>
 
+#include "app/config_diff.h"
+#include "app/value_json.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
-#include "cli/config_diff.h"
 #include "cli/output.h"
 #include "cli/query.h"
-#include "cli/value_json.h"
 #include "normalize/normalize.h"
 
 namespace opwright::cli {
@@ -27,7 +27,7 @@ std::string config_json(const OpConfig& config) {
   return JsonObject()
       .add("operation", config.op)
       .add("key", to_hex(config.key))
-      .add_raw("arguments", arguments_json(config))
+      .add_raw("arguments", app::arguments_json(config))
       .text();
 }
 
@@ -37,7 +37,7 @@ std::string short_text(const OpConfig& config) {
   return call.size() <= kLongest ? call : call.substr(0, kLongest) + "… (--format json shows it whole)";
 }
 
-std::string pair_json(const ConfigPair& pair) {
+std::string pair_json(const app::ConfigPair& pair) {
   std::vector<std::string> fields;
   for (const FieldChange& change : pair.changes)
     fields.push_back(JsonObject().add("field", change.field).add("from", change.from).add("to", change.to).text());
@@ -49,7 +49,7 @@ std::string pair_json(const ConfigPair& pair) {
       .text();
 }
 
-void describe(const OperationDiff& diff, std::size_t limit, std::string& human) {
+void describe(const app::OperationDiff& diff, std::size_t limit, std::string& human) {
   human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", visible(diff.op), diff.same,
                        diff.changed.size(), diff.removed.size(), diff.added.size());
   for (std::size_t i = 0; i < diff.changed.size() && i < limit; ++i) {
@@ -75,14 +75,14 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   normalize::FilterOptions options;
   options.all_ops = args.is_set("--all-ops");
   OPWRIGHT_TRY_ASSIGN(const auto filter, normalize::OpFilter::make(options));
-  OPWRIGHT_TRY_ASSIGN(const ConfigSet a, load_configs(args.positionals[0], filter, selector, wait));
-  OPWRIGHT_TRY_ASSIGN(const ConfigSet b, load_configs(args.positionals[1], filter, selector, wait));
+  OPWRIGHT_TRY_ASSIGN(const app::ConfigSet a, app::load_configs(args.positionals[0], filter, selector, wait));
+  OPWRIGHT_TRY_ASSIGN(const app::ConfigSet b, app::load_configs(args.positionals[1], filter, selector, wait));
 
   std::set<std::string> names;
   for (const auto& [op, configs] : a.by_op) names.insert(op);
   for (const auto& [op, configs] : b.by_op) names.insert(op);
   static const std::vector<OpConfig> kNone;
-  const auto of = [](const ConfigSet& set, const std::string& op) -> const std::vector<OpConfig>& {
+  const auto of = [](const app::ConfigSet& set, const std::string& op) -> const std::vector<OpConfig>& {
     const auto found = set.by_op.find(op);
     return found == set.by_op.end() ? kNone : found->second;
   };
@@ -90,11 +90,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   std::vector<std::string> added, removed, changed;
   std::string human;
   for (const std::string& op : names) {
-    const OperationDiff diff = diff_operation(op, of(a, op), of(b, op));
+    const app::OperationDiff diff = app::diff_operation(op, of(a, op), of(b, op));
     same += diff.same;
     for (const OpConfig* config : diff.added) added.push_back(config_json(*config));
     for (const OpConfig* config : diff.removed) removed.push_back(config_json(*config));
-    for (const ConfigPair& pair : diff.changed) changed.push_back(pair_json(pair));
+    for (const app::ConfigPair& pair : diff.changed) changed.push_back(pair_json(pair));
     if (!diff.added.empty() || !diff.removed.empty() || !diff.changed.empty()) describe(diff, limit, human);
   }
   const bool equal = added.empty() && removed.empty() && changed.empty();

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/ingest.h"
+#include "app/ingest.h"
 #include "cli/output.h"
 #include "cli/query.h"
 #include "normalize/normalize.h"
@@ -151,12 +151,12 @@ Result<int> repair_store(const std::string& target, int wait_ms, CommandEnv& env
   const auto lose = [&](const std::string& what) {
     if (std::find(lost.begin(), lost.end(), what) == lost.end()) lost.push_back(what);
   };
-  IngestOptions options;
+  app::IngestOptions options;
   options.store = target;
   options.wait_ms = wait_ms;
   options.durability = store::Durability::kEveryCommit;
   options.salvage = lose;
-  OPWRIGHT_TRY_ASSIGN(const ImportReport report, ingest({env.store}, options));
+  OPWRIGHT_TRY_ASSIGN(const app::ImportReport report, app::ingest({env.store}, options));
   for (const auto& [kind, loss] : report.losses)
     if (kind != "duplicate_key") lose(fmt::format("{} x {}: {}", loss.count, kind, loss.example));
   std::int64_t runs = 0, results = 0;

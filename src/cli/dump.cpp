@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "app/native_traces.h"
 #include "base/json_write.h"
 #include "base/secrets.h"
 #include "base/visible_text.h"
@@ -149,7 +150,7 @@ Status dump_csv(NativeTrace& trace, const format::CallFilter& filter, std::size_
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const format::CallFilter filter, call_filter_of(args));
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", SIZE_MAX));
-  OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> paths, native_traces_at(args.positionals.front()));
+  OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> paths, app::native_traces_at(args.positionals.front()));
   for (const std::string& path : paths) {
     OPWRIGHT_TRY_ASSIGN(NativeTrace trace, NativeTrace::open(path));
     switch (env.format) {

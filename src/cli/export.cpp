@@ -2,13 +2,13 @@
 
 #include <array>
 
+#include "app/export_master.h"
+#include "app/value_json.h"
 #include "base/input.h"
 #include "base/near_names.h"
 #include "cli/command.h"
-#include "cli/export_master.h"
 #include "cli/output.h"
 #include "cli/query.h"
-#include "cli/value_json.h"
 #include "cli/vectors_export.h"
 #include "format/master/value_writer.h"
 #include "normalize/normalize.h"
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 5> kFormats{"master", "master1", "jsonl",
 constexpr std::array<std::string_view, 2> kLater{"per-op", "native"};
 
 // One configuration a line: what a data tool wants.
-std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& report) {
+std::string jsonl_text(const std::vector<Selected>& selected, app::ExportReport& report) {
   std::string text;
   for (const Selected& one : selected) {
     JsonObject object;
@@ -40,7 +40,7 @@ std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& repo
         .add_raw("models", json_array(one.models(), false))
         .add_raw("machines", json_array(one.machines(), false))
         .add_raw("sources", json_array(one.sources(), false))
-        .add_raw("arguments", arguments_json(one.config))
+        .add_raw("arguments", app::arguments_json(one.config))
         .add("raised", one.raised)
         .add("error", one.error());
     text += object.text() + "\n";
@@ -49,7 +49,7 @@ std::string jsonl_text(const std::vector<Selected>& selected, ExportReport& repo
   return text;
 }
 
-std::string csv_text(const std::vector<Selected>& selected, ExportReport& report) {
+std::string csv_text(const std::vector<Selected>& selected, app::ExportReport& report) {
   std::string text = "operation,key,convention,calls,uncounted,models,machines,configuration,raised,error\n";
   const auto joined = [](const std::vector<std::string>& names) {
     std::string all;
@@ -67,7 +67,7 @@ std::string csv_text(const std::vector<Selected>& selected, ExportReport& report
 }
 
 // A master is where tests come from, and what never returned is no test.
-void leave_out_raised(std::vector<Selected>& selected, ExportReport& report) {
+void leave_out_raised(std::vector<Selected>& selected, app::ExportReport& report) {
   const auto left = std::erase_if(selected, [](const Selected& one) { return one.only_raised(); });
   if (left > 0) report.left_out["configurations all of whose calls raised"] = static_cast<std::int64_t>(left);
 }
@@ -120,14 +120,14 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
   OPWRIGHT_TRY_ASSIGN(std::vector<Selected> selected, select_all(reader, selector));
   OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
-  ExportReport report;
+  app::ExportReport report;
   const bool is_master = to == "master" || to == "master1";
   if (is_master && !args.is_set("--include-raised")) leave_out_raised(selected, report);
   std::string text;
   if (to == "master") {
-    OPWRIGHT_TRY_ASSIGN(text, master_era2(selected, traces, generation, report));
+    OPWRIGHT_TRY_ASSIGN(text, app::master_era2(selected, traces, generation, report));
   } else if (to == "master1") {
-    OPWRIGHT_TRY_ASSIGN(text, master_era1(selected, traces, report));
+    OPWRIGHT_TRY_ASSIGN(text, app::master_era1(selected, traces, report));
   } else {
     text = to == "jsonl" ? jsonl_text(selected, report) : csv_text(selected, report);
   }

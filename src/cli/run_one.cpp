@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/value_json.h"
 #include "base/large_memory.h"
 #include "cli/device_program.h"
 #include "cli/output.h"
 #include "cli/run_options.h"
-#include "cli/value_json.h"
 #include "exec/case_line.h"
 #include "exec/record_of.h"
 #include "exec/run_external.h"
@@ -23,7 +23,7 @@ std::string result_text(const CaseResult& result, const CaseRecord& record, std:
   if (!result.assumed.empty())
     text += fmt::format("  assumed as not passed, because the trace lost them: {}\n", fmt::join(result.assumed, ", "));
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    text += fmt::format("  output {}: {}\n", i, tensor_line(result.outputs[i].spec));
+    text += fmt::format("  output {}: {}\n", i, app::tensor_line(result.outputs[i].spec));
     if (i < result.verdicts.size()) {
       const std::string verdict = to_text(result.verdicts[i]);
       for (std::size_t at = 0; at < verdict.size();) {
@@ -50,7 +50,7 @@ JsonObject result_json(const CaseResult& result, const CaseRecord& record, std::
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     JsonObject output;
-    output.add_raw("spec", value_json(Value::tensor(result.outputs[i].spec)))
+    output.add_raw("spec", app::value_json(Value::tensor(result.outputs[i].spec)))
         .add_raw("padded_shape", to_text(result.outputs[i].padded));
     if (i < result.verdicts.size()) output.add_raw("verdict", to_json(result.verdicts[i]));
     outputs.push_back(output.text());

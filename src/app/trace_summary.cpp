@@ -1,4 +1,4 @@
-#include "cli/trace_summary.h"
+#include "app/trace_summary.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/call_flags.h"
+#include "app/native_traces.h"
 #include "format/native/call_stream.h"
 #include "format/native/native_trace.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 std::string_view op_of(format::NativeTrace& trace, const format::NativeCall& call) {
@@ -93,4 +93,4 @@ TraceSummary summarize(const std::string& folder) {
   return summary;
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -8,7 +8,7 @@
 
 #include "store/writer.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 class WriterThread {
  public:
@@ -31,4 +31,4 @@ class WriterThread {
   std::thread thread_;
 };
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

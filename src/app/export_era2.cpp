@@ -5,14 +5,14 @@
 #include <set>
 #include <tuple>
 
-#include "cli/export_master.h"
-#include "cli/export_style.h"
-#include "cli/output.h"
+#include "app/export_master.h"
+#include "app/export_style.h"
+#include "base/json_object.h"
 #include "format/master/value_writer.h"
 #include "model/test_id.h"
 #include "select/file_source.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 constexpr json::Style kStyle{.sort_keys = true, .indent = 2};
@@ -45,7 +45,7 @@ struct Record {  // one configuration of the file
 // Records of one operation name; forms with one hash are one record to the existing readers.
 class Records {
  public:
-  Status add(const Selected& selected, const store::FormRow& form, normalize::Generation generation) {
+  Status add(const select::Selected& selected, const store::FormRow& form, normalize::Generation generation) {
     std::vector<const store::OccurrenceRow*> unhashed;
     std::set<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> hashed;
     const auto seen = [](const store::OccurrenceRow& row) {
@@ -216,9 +216,9 @@ Status append_record(std::string& out, const Record& record, const PytestArgs& p
 }
 
 // What the existing readers take for the models of the file: its sources.
-std::string models_json(const std::vector<Selected>& selected) {
+std::string models_json(const std::vector<select::Selected>& selected) {
   std::set<std::string> models;
-  for (const Selected& one : selected) {
+  for (const select::Selected& one : selected) {
     for (const store::OccurrenceRow& row : one.occurrences) {
       if (!row.source.empty()) models.insert(select::source_for_files(row));
     }
@@ -228,10 +228,11 @@ std::string models_json(const std::vector<Selected>& selected) {
 
 }  // namespace
 
-Result<std::string> master_era2(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces,
-                                normalize::Generation generation, ExportReport& report) {
+Result<std::string> master_era2(const std::vector<select::Selected>& selected,
+                                const std::vector<store::TraceRow>& traces, normalize::Generation generation,
+                                ExportReport& report) {
   std::map<std::string, Records> by_op;  // as the traces spell it: the hash is taken over that
-  for (const Selected& one : selected) {
+  for (const select::Selected& one : selected) {
     for (const store::FormRow& form : one.forms) {
       if (one.config.convention == Convention::kPython)
         OPWRIGHT_TRY(by_op[form.op].add(one, form, generation));
@@ -264,4 +265,4 @@ Result<std::string> master_era2(const std::vector<Selected>& selected, const std
   return text + ",\n  \"operations\": " + operations.text() + "\n}";
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

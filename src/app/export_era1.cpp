@@ -1,17 +1,17 @@
 #include <map>
 #include <set>
 
-#include "cli/export_master.h"
-#include "cli/export_style.h"
-#include "cli/output.h"
+#include "app/export_master.h"
+#include "app/export_style.h"
+#include "base/json_object.h"
 #include "format/master/value_writer.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 constexpr json::Style kStyle{.sort_keys = false, .indent = 2};
 
-std::string configuration_json(const Selected& selected, const store::FormRow& form) {
+std::string configuration_json(const select::Selected& selected, const store::FormRow& form) {
   std::set<std::string> sources, machines;
   for (const store::OccurrenceRow& row : selected.occurrences) {
     if (row.form != form.id) continue;
@@ -30,10 +30,10 @@ std::string configuration_json(const Selected& selected, const store::FormRow& f
 
 }  // namespace
 
-Result<std::string> master_era1(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces,
-                                ExportReport& report) {
+Result<std::string> master_era1(const std::vector<select::Selected>& selected,
+                                const std::vector<store::TraceRow>& traces, ExportReport& report) {
   std::map<std::string, std::vector<std::string>> by_op;  // as the traces spell it: ttnn::add
-  for (const Selected& one : selected) {
+  for (const select::Selected& one : selected) {
     for (const store::FormRow& form : one.forms) {
       if (one.config.convention == Convention::kCpp)
         by_op[form.op].push_back(configuration_json(one, form));
@@ -62,4 +62,4 @@ Result<std::string> master_era1(const std::vector<Selected>& selected, const std
   return text + "\n}";
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

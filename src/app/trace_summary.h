@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 struct TraceSummary {
   std::vector<std::string> files;
@@ -30,4 +30,4 @@ struct TraceSummary {
 // Reads the native traces of a folder. A file that cannot be read is a problem, not an error.
 TraceSummary summarize(const std::string& folder);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -10,7 +10,7 @@
 #include "normalize/op_filter.h"
 #include "select/selector.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 struct ConfigSet {
   std::map<std::string, std::vector<OpConfig>> by_op;  // sorted by key
@@ -23,4 +23,4 @@ struct ConfigSet {
 Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilter& filter,
                                const select::Selector& selector, int wait_ms);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

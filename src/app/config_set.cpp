@@ -1,19 +1,19 @@
-#include "cli/config_set.h"
+#include "app/config_set.h"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <set>
 
-#include "cli/ledger.h"
-#include "cli/query.h"
-#include "cli/store_source.h"
+#include "app/ledger.h"
+#include "app/store_source.h"
 #include "format/read_trace.h"
 #include "normalize/normalize.h"
 #include "normalize/provenance_names.h"
 #include "select/evaluate.h"
+#include "select/selected.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 class Collector final : public format::TraceSink {
@@ -65,7 +65,7 @@ class Collector final : public format::TraceSink {
     for (auto& [key, seen] : seen_) {  // in the order of keys
       const std::vector<std::string_view> models(seen.models.begin(), seen.models.end());
       std::vector<std::string_view> machines;
-      for (const std::string& label : seen.machines) append_machine_names(label, machines);
+      for (const std::string& label : seen.machines) select::append_machine_names(label, machines);
       if (!select::matches(selector_, {seen.config, models, machines, seen.calls, seen.raised, seen.error})) continue;
       ++set.configurations;
       set.by_op[seen.config.op].push_back(std::move(seen.config));
@@ -104,4 +104,4 @@ Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilte
   return std::move(collector).selected();
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 struct SideFiles {
   std::string per_op;  // folder for per-op files; "" none. Several processes: one folder each in it
@@ -16,4 +16,4 @@ struct SideFiles {
 // Returns what was written and what the formats could not hold, one line each.
 Result<std::vector<std::string>> write_side_files(const std::vector<std::string>& traces, const SideFiles& wanted);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -1,11 +1,11 @@
-#include "cli/export_style.h"
+#include "app/export_style.h"
 
 #include <algorithm>
 #include <set>
 
-#include "cli/output.h"
+#include "base/json_object.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 // "2026-11-15T09:09:24.115004Z" -> "2026-11-15 09:09:24", as the existing tools write it.
@@ -72,9 +72,9 @@ std::string last_updated(const std::vector<store::TraceRow>& traces) {
   return latest;
 }
 
-std::string sources_json(const std::vector<Selected>& selected) {
+std::string sources_json(const std::vector<select::Selected>& selected) {
   std::set<std::string> sources;
-  for (const Selected& one : selected) {
+  for (const select::Selected& one : selected) {
     for (const store::OccurrenceRow& row : one.occurrences) {
       if (!row.source.empty()) sources.insert(row.source);
     }
@@ -82,4 +82,4 @@ std::string sources_json(const std::vector<Selected>& selected) {
   return json_array({sources.begin(), sources.end()}, false);
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -12,7 +12,7 @@
 #include "normalize/op_filter.h"
 #include "store/sql.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 struct ImportReport {
   std::size_t files = 0;
@@ -56,4 +56,4 @@ struct IngestOptions {
 // A path may be an opwright store: merging stores is importing one into the other.
 Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestOptions& options);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

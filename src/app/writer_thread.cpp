@@ -1,6 +1,6 @@
-#include "cli/writer_thread.h"
+#include "app/writer_thread.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 constexpr std::size_t kQueued = 4;
 }
@@ -41,4 +41,4 @@ void WriterThread::run() {
   }
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

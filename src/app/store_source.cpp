@@ -1,4 +1,4 @@
-#include "cli/store_source.h"
+#include "app/store_source.h"
 
 #include <sys/stat.h>
 
@@ -8,7 +8,7 @@
 #include "store/reader.h"
 #include "store/salvage.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 Result<bool> is_store_file(const std::string& path) {
   struct stat info{};
@@ -90,4 +90,4 @@ Status read_damaged_store(const std::string& path, int wait_ms, format::TraceSin
   });
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

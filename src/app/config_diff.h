@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/config_set.h"
+#include "app/config_set.h"
 #include "model/config_fields.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 struct ConfigPair {
   const OpConfig* from;
@@ -25,4 +25,4 @@ struct OperationDiff {
 // Both lists sorted by key.
 OperationDiff diff_operation(const std::string& op, const std::vector<OpConfig>& a, const std::vector<OpConfig>& b);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -7,9 +7,9 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
-#include "cli/query.h"
+#include "select/selected.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 inline constexpr int kConfigLevel = 4;  // of a configuration inside {"operations": {op: {"configurations": […]}}}
 
@@ -39,6 +39,6 @@ class OperationsText {
 // The latest time that any of the traces names; "" when none does. Exports carry no time of their own: the same store
 // gives the same bytes.
 std::string last_updated(const std::vector<store::TraceRow>& traces);
-std::string sources_json(const std::vector<Selected>& selected);
+std::string sources_json(const std::vector<select::Selected>& selected);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -1,11 +1,11 @@
-#include "cli/config_diff.h"
+#include "app/config_diff.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "base/hash.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 constexpr std::size_t kCommonField = 64;  // a field shared by more configurations says nothing about who is near whom
@@ -84,4 +84,4 @@ OperationDiff diff_operation(const std::string& op, const std::vector<OpConfig>&
   return diff;
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/query.h"
 #include "normalize/foreign_hash.h"
+#include "select/selected.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 struct ExportReport {
   std::int64_t configurations = 0;                      // records written
@@ -18,10 +18,11 @@ struct ExportReport {
 
 // Era 2: sorted keys, two-space indent. Forms keep the hash their file had; others get that of the same call in a file
 // of the store, else one of `generation`.
-Result<std::string> master_era2(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces,
-                                normalize::Generation generation, ExportReport& report);
-// Era 1 (1c where a machine is known, else 1b), in the order of the forms' own keys.
-Result<std::string> master_era1(const std::vector<Selected>& selected, const std::vector<store::TraceRow>& traces,
+Result<std::string> master_era2(const std::vector<select::Selected>& selected,
+                                const std::vector<store::TraceRow>& traces, normalize::Generation generation,
                                 ExportReport& report);
+// Era 1 (1c where a machine is known, else 1b), in the order of the forms' own keys.
+Result<std::string> master_era1(const std::vector<select::Selected>& selected,
+                                const std::vector<store::TraceRow>& traces, ExportReport& report);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

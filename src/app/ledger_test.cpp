@@ -1,4 +1,4 @@
-#include "cli/ledger.h"
+#include "app/ledger.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "store/test_store.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 // One observation of form 1, with one sighting.
@@ -105,4 +105,4 @@ TEST(Ledger, ALongErrorIsCutAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -5,7 +5,7 @@
 
 #include "model/op_config.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 // {"tensor": {"shape": …, "dtype": …}}, {"memory": …}, {"enum": "DataType.BFLOAT16"}, {"struct": type, "fields": {…}},
 // {"opaque": type, "text": …}; scalars, lists and null as themselves.
@@ -16,4 +16,4 @@ std::string arguments_json(const OpConfig& config);
 // "[1,1,12544,32] BFLOAT8_B TILE  L1 HEIGHT_SHARDED  shard [224,32] on (0,0)-(7,6) ROW_MAJOR"
 std::string tensor_line(const TensorSpec& spec);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -1,11 +1,11 @@
-#include "cli/value_json.h"
+#include "app/value_json.h"
 
 #include <cmath>
 
+#include "base/json_object.h"
 #include "base/json_write.h"
-#include "cli/output.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 std::string fields_json(const Fields& fields) {
@@ -126,4 +126,4 @@ std::string tensor_line(const TensorSpec& spec) {
   return text;
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

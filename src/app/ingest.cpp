@@ -1,4 +1,4 @@
-#include "cli/ingest.h"
+#include "app/ingest.h"
 
 #include <fmt/format.h>
 
@@ -9,20 +9,20 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "app/ledger.h"
+#include "app/store_source.h"
+#include "app/writer_thread.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "cli/ledger.h"
-#include "cli/query.h"
-#include "cli/store_source.h"
-#include "cli/writer_thread.h"
 #include "format/read_trace.h"
 #include "normalize/normalize.h"
+#include "select/selected.h"
 #include "select/terms.h"
 #include "store/lookup.h"
 #include "store/writer.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 constexpr std::size_t kBatchForms = 512;
@@ -305,8 +305,9 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   OPWRIGHT_TRY_ASSIGN(Fetched fetched, fetch_streams(paths));
   std::optional<store::Writer> writer;
   if (!options.dry_run) {
-    OPWRIGHT_TRY_ASSIGN(store::Writer begun, store::Writer::begin(options.store, options.wait_ms,
-                                                                  identity_of_this_build(), options.durability));
+    OPWRIGHT_TRY_ASSIGN(
+        store::Writer begun,
+        store::Writer::begin(options.store, options.wait_ms, select::identity_of_this_build(), options.durability));
     writer.emplace(std::move(begun));
   }
   OPWRIGHT_TRY_ASSIGN(auto lookup, store::Lookup::open(options.store, options.wait_ms));
@@ -340,4 +341,4 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   return report;
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -1,4 +1,4 @@
-#include "cli/ledger.h"
+#include "app/ledger.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "model/machine_info.h"
 #include "normalize/provenance_names.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 constexpr std::size_t kJoinAfter = 1 << 16;
@@ -237,4 +237,4 @@ Status Ledger::write(store::Writer& writer) const {
   return writer.add_examples(examples);
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -16,7 +16,7 @@
 #include "model/observed.h"
 #include "store/writer.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 inline constexpr std::size_t kLongestError = 2048;  // bytes of an error text that are kept
 // An error text of at most that length; one that is cut says how long it was.
@@ -94,4 +94,4 @@ class Ledger {
   std::map<std::int64_t, std::string> errors_;
 };
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

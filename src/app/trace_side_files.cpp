@@ -1,15 +1,15 @@
-#include "cli/trace_side_files.h"
+#include "app/trace_side_files.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "cli/output.h"
+#include "base/words.h"
 #include "format/jsonl/writer.h"
 #include "format/per_op/folder_writer.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,4 +57,4 @@ Result<std::vector<std::string>> write_side_files(const std::vector<std::string>
   return lines;
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "format/trace_sink.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 
 Result<bool> is_store_file(const std::string& path);
 Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink);
@@ -16,4 +16,4 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
 Status read_damaged_store(const std::string& path, int wait_ms, format::TraceSink& sink,
                           const std::function<void(const std::string& what)>& lost);
 
-}  // namespace opwright::cli
+}  // namespace opwright::app
