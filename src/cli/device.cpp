@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/device_conform.h"
-#include "cli/device_program.h"
+#include "cli/device_flags.h"
 #include "cli/output.h"
 
 namespace opwright::cli {

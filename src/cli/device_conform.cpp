@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/device_program.h"
+#include "cli/device_flags.h"
 #include "cli/output.h"
 #include "exec/conform.h"
 
@@ -127,8 +127,9 @@ Result<int> run_conform(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::size_t list, count_of(args, "--list", 10));
   const std::string device = args.value("--device", "sim");
   std::unique_ptr<Device> program;
-  if (is_device_program(device)) {
-    OPWRIGHT_TRY_ASSIGN(program, open_any_device(device, args));
+  if (app::is_device_program(device)) {
+    OPWRIGHT_TRY_ASSIGN(const app::ProgramSettings settings, program_settings_of(args));
+    OPWRIGHT_TRY_ASSIGN(program, app::open_any_device(device, settings));
   }
   OPWRIGHT_TRY_ASSIGN(Conform conform, program ? Conform::on(*program) : Conform::on(device));
   for (const std::string& file : files) {

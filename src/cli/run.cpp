@@ -4,11 +4,10 @@
 #include <string_view>
 
 #include "cli/command.h"
-#include "cli/device_program.h"
+#include "cli/device_flags.h"
 #include "cli/run_many.h"
 #include "cli/run_one.h"
-#include "cli/run_options.h"
-#include "cli/vector_flags.h"
+#include "cli/run_request.h"
 
 namespace opwright::cli {
 namespace {
@@ -17,14 +16,16 @@ constexpr std::array kFlags{
     // What
     Flag{"--case", "LINE", "one case, in this process: OP(name=value, …), as every failure prints it"},
     kWhereFlag,
-    kSuiteFlag,
-    kSuitesFlag,
+    Flag{"--suite", "NAME",
+         "model_traced (default: exactly the recorded configurations), all_cases (every "
+         "combination of recorded values), sample; with --suites one of the file"},
+    Flag{"--suites", "FILE.yaml", "suites of one's own (docs/formats/vectors.md)"},
     Flag{"--vectors", "PATH", "vectors of the existing framework: a file, or a folder with generation_manifest.json"},
-    kOpFlag,
-    kLimitFlag,
-    kCountFlag,
-    kRandomizeFlag,
-    kDedupeFlag,
+    Flag{"--op", "OP", "only this operation; may be repeated", true},
+    Flag{"--limit", "N", "the largest product that all_cases may make (default 100000)"},
+    Flag{"--count", "N", "sample: how many (default 100)"},
+    Flag{"--randomize", "SEED", "shuffle the order"},
+    Flag{"--dedupe", "", "merge vectors with the same inputs and parameters"},
     Flag{"--keep-invalid", "", "also run configurations that were only ever seen to raise"},
     Flag{"--shard", "I/N", "only part I of N; which part a case is in never changes"},
     Flag{"--budget", "TIME", "only what covers most within 60s, 5m, 1h"},
@@ -97,13 +98,13 @@ Status check_flags_of_one_case(const ParsedArgs& args) {
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const RunOptions options, run_options_of(args));
   if (args.value("--case").empty()) {
-    if (options.variant) return fail(ErrorCode::kUsage, "--metric is for a single case; give it together with --case");
-    return run_many(args, env, options);
+    OPWRIGHT_TRY_ASSIGN(const app::RunRequest request, run_request_of(args, env));
+    return run_many(request, args.is_set("--quiet"), env);
   }
+  OPWRIGHT_TRY_ASSIGN(const app::SingleRun single, single_run_of(args));
   OPWRIGHT_TRY(check_flags_of_one_case(args));
-  return run_one(args, env, options);
+  return run_one(single, env);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // `run` without --case: a suite in isolated workers.
 #pragma once
 
+#include "app/run_suite.h"
 #include "cli/command.h"
-#include "exec/run_case.h"
 
 namespace opwright::cli {
 
-Result<int> run_many(const ParsedArgs& args, CommandEnv& env, const RunOptions& options);
+Result<int> run_many(const app::RunRequest& request, bool quiet, CommandEnv& env);
 
 }  // namespace opwright::cli

@@ -4,18 +4,14 @@
 #include <fmt/ranges.h>
 
 #include "app/value_json.h"
-#include "base/large_memory.h"
-#include "cli/device_program.h"
 #include "cli/output.h"
-#include "cli/run_options.h"
-#include "exec/case_line.h"
-#include "exec/record_of.h"
-#include "exec/run_external.h"
 
 namespace opwright::cli {
 namespace {
 
-std::string result_text(const CaseResult& result, const CaseRecord& record, std::string_view repeat) {
+std::string result_text(const app::SingleReport& report) {
+  const CaseResult& result = report.result;
+  const CaseRecord& record = report.record;
   std::string text = fmt::format("{}", name_of(result.outcome));
   if (!result.argument.empty()) text += fmt::format(" [{}]", result.argument);
   if (!result.reason.empty()) text += ": " + result.reason;
@@ -42,11 +38,12 @@ std::string result_text(const CaseResult& result, const CaseRecord& record, std:
     text +=
         fmt::format("  against {}{}{}\n", record.against, record.disagreement.empty() ? "" : ": ", record.disagreement);
   if (!record.notes.empty()) text += fmt::format("  note: {}\n", record.notes);
-  return text + fmt::format("  repeat: {}\n", repeat);
+  return text + fmt::format("  repeat: {}\n", report.repeat);
 }
 
-JsonObject result_json(const CaseResult& result, const CaseRecord& record, std::string_view line, const Device& device,
-                       std::string_view repeat) {
+JsonObject result_json(const app::SingleReport& report) {
+  const CaseResult& result = report.result;
+  const CaseRecord& record = report.record;
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     JsonObject output;
@@ -60,9 +57,9 @@ JsonObject result_json(const CaseResult& result, const CaseRecord& record, std::
       .add("reason", result.reason)
       .add("argument", result.argument)
       .add_raw("assumed", json_array(result.assumed, false))
-      .add("case", line)
-      .add("device", device.can().name)
-      .add("numerics", name_of(device.can().numerics))
+      .add("case", report.line)
+      .add("device", report.device.name)
+      .add("numerics", name_of(report.device.numerics))
       .add_raw("outputs", json_array(outputs, true))
       .add("l1_per_core", result.memory.l1_per_core)
       .add("dram", result.memory.dram)
@@ -73,33 +70,19 @@ JsonObject result_json(const CaseResult& result, const CaseRecord& record, std::
       .add("against", record.against)
       .add("disagreement", record.disagreement)
       .add("notes", record.notes)
-      .add("repeat", repeat);
+      .add("repeat", report.repeat);
 }
 
 }  // namespace
 
-Result<int> run_one(const ParsedArgs& args, CommandEnv& env, const RunOptions& options) {
-  reuse_large_blocks();
-  const std::string line = args.value("--case");
-  OPWRIGHT_TRY_ASSIGN(const OpConfig config, parse_case(line));
-  OPWRIGHT_TRY_ASSIGN(const auto device, open_any_device(args.value("--device", "sim:n150"), args));
-  const std::string against = args.value("--against");
-  RunOptions first = options;
-  first.keep_outputs = !against.empty();
-  const CaseResult result = run_case(config, *device, first);
-  CaseRecord record;  // notes, and the second opinion
-  record.notes = fmt::format("{}", fmt::join(result.notes, "; "));
-  if (args.is_set("--golden")) fill_golden(run_golden(config, *device, options), record);
-  if (!against.empty()) {
-    OPWRIGHT_TRY_ASSIGN(const auto second, open_any_device(against, args));
-    fill_against(result, run_case(config, *second, first), second->can(), record);
-  }
-  const std::string repeat = repeat_command(case_line(config), device->can().name, options.recipe) + repeat_flags(args);
-  print_object(result_json(result, record, case_line(config), *device, repeat),
-               {{"outcome", std::string(name_of(result.outcome))}, {"reason", result.reason}, {"case", line}},
-               result_text(result, record, repeat), env);
+Result<int> run_one(const app::SingleRun& asked, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const app::SingleReport report, app::run_single(asked));
+  const CaseResult& result = report.result;
+  print_object(result_json(report),
+               {{"outcome", std::string(name_of(result.outcome))}, {"reason", result.reason}, {"case", asked.line}},
+               result_text(report), env);
   const bool well = result.outcome == Outcome::kPassed || result.outcome == Outcome::kAccepted;
-  return well && record.disagreement.empty() ? kExitOk : kExitDifference;
+  return well && report.record.disagreement.empty() ? kExitOk : kExitDifference;
 }
 
 }  // namespace opwright::cli

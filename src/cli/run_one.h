@@ -1,11 +1,11 @@
 // `run --case`: one case in this process.
 #pragma once
 
+#include "app/run_single.h"
 #include "cli/command.h"
-#include "exec/run_case.h"
 
 namespace opwright::cli {
 
-Result<int> run_one(const ParsedArgs& args, CommandEnv& env, const RunOptions& options);
+Result<int> run_one(const app::SingleRun& asked, CommandEnv& env);
 
 }  // namespace opwright::cli

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/run_suite.h"
 #include "cli/command.h"
 #include "model/case_record.h"
 
@@ -41,13 +42,6 @@ struct ViewOptions {
 // Live where standard error is a terminal that can move its cursor; colours there, unless NO_COLOR is set.
 ViewOptions view_options(const CommandEnv& env, bool quiet);
 
-struct RunSize {
-  std::int64_t total = 0;        // cases, those that were done before included
-  std::int64_t done_before = 0;  // of a resumed run
-  double seconds = 0;            // estimated, of the cases still to run, on one worker; 0: nobody knows
-  int slots = 1;                 // cases that run at the same time
-};
-
 class RunView {
  public:
   RunView(std::ostream& stream, ViewOptions options);
@@ -55,7 +49,7 @@ class RunView {
   RunView(const RunView&) = delete;
   RunView& operator=(const RunView&) = delete;
 
-  void start(const RunSize& size);
+  void start(const app::RunSize& size);
   void case_started(int slot, std::string_view op, std::string_view line, double estimated_seconds);
   // What is done for the slot's case now, where it is more than running: "again, alone".
   void slot_note(int slot, std::string_view text);
@@ -95,7 +89,7 @@ class RunView {
 
   std::ostream& stream_;
   ViewOptions options_;
-  RunSize size_;
+  app::RunSize size_;
   std::vector<Slot> slots_;
   std::int64_t done_ = 0;
   std::map<Outcome, std::int64_t> outcomes_;

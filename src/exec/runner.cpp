@@ -61,8 +61,9 @@ class Runner {
 
   Result<RunnerSummary> run() {
     for (;;) {
-      if (options_.interrupts != nullptr && options_.interrupts->load() > 0) summary_.interrupted = true;
-      if (options_.interrupts != nullptr && options_.interrupts->load() > 1) return summary_;
+      const int interrupts = options_.interrupts();
+      if (interrupts > 0) summary_.interrupted = true;
+      if (interrupts > 1) return summary_;
       OPWRIGHT_TRY(fill_slots());
       if (std::ranges::none_of(slots_, &Slot::busy)) return summary_;
       OPWRIGHT_TRY(wait());

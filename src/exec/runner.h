@@ -2,7 +2,6 @@
 // failure belongs to, and hands every result over before the next case starts on that worker. One thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,10 +22,10 @@ struct RunnerOptions {
   double cpu_seconds = 0;         // of one case; 0: no limit
   bool attribute = true;
   bool fail_fast = false;
-  std::string canary;                            // job line of a case known to be good
-  std::string reset_command;                     // run by the shell after a hang; "" none
-  const std::atomic<int>* interrupts = nullptr;  // 1: finish what runs; 2: stop at once
-  int wake = -1;                                 // becomes readable when `interrupts` changes
+  std::string canary;                                  // job line of a case known to be good
+  std::string reset_command;                           // run by the shell after a hang; "" none
+  std::function<int()> interrupts = [] { return 0; };  // 1: finish what runs; 2: stop at once
+  int wake = -1;                                       // becomes readable when `interrupts` changes
 };
 
 // What the runner needs from and tells to those around it.

@@ -1,4 +1,4 @@
-#include "cli/device_program.h"
+#include "app/device_program.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "base/subprocess.h"
-#include "device/external/external_device.h"
 #include "launch/mock.h"
 #include "launch/program.h"
 #include "launch/python_package.h"
 #include "launch/python_probe.h"
 
-namespace opwright::cli {
+namespace opwright::app {
 namespace {
 
 constexpr std::string_view kExec = "exec:";
@@ -110,23 +109,20 @@ Result<DeviceProgram> device_program(const std::string& device, const std::strin
                                              device));
 }
 
-Result<double> start_seconds_of(const ParsedArgs& args) {
-  const std::string text = args.value(kStartTimeoutFlag.name);
-  if (text.empty()) return ProgramLimits::kHelloSeconds;
+Result<double> parse_start_seconds(const std::string& text) {
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
   if (end == text.c_str() || *end != '\0' || !(seconds > 0 && seconds < 1e6))
-    return fail(ErrorCode::kUsage, fmt::format("{} {}: a number of seconds", kStartTimeoutFlag.name, text));
+    return fail(ErrorCode::kUsage, fmt::format("--start-timeout {}: a number of seconds", text));
   return seconds;
 }
 
-Result<std::unique_ptr<Device>> open_any_device(const std::string& device, const ParsedArgs& args) {
+Result<std::unique_ptr<Device>> open_any_device(const std::string& device, const ProgramSettings& settings) {
   if (!is_device_program(device)) return open_device(device);
-  OPWRIGHT_TRY_ASSIGN(DeviceProgram program, device_program(device, args.value(kPythonFlag.name)));
-  OPWRIGHT_TRY_ASSIGN(const double seconds, start_seconds_of(args));
+  OPWRIGHT_TRY_ASSIGN(DeviceProgram program, device_program(device, settings.python));
   OPWRIGHT_TRY_ASSIGN(std::unique_ptr<Device> opened,
-                      ExternalDevice::open(std::move(program), {.hello_seconds = seconds}));
+                      ExternalDevice::open(std::move(program), {.hello_seconds = settings.start_seconds}));
   return opened;
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::app

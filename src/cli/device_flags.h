@@ -1,0 +1,17 @@
+// The flags of devices that are programs.
+#pragma once
+
+#include "app/device_program.h"
+#include "cli/command.h"
+
+namespace opwright::cli {
+
+inline constexpr Flag kPythonFlag{"--python", "PATH",
+                                  "of device ttnn: the Python that has it (default $OPWRIGHT_TTNN_PYTHON, else found)"};
+
+inline constexpr Flag kStartTimeoutFlag{"--start-timeout", "SECONDS",
+                                        "for a device's program to say hello (default 180)"};
+
+Result<app::ProgramSettings> program_settings_of(const ParsedArgs& args);
+
+}  // namespace opwright::cli

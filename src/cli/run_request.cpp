@@ -1,0 +1,88 @@
+#include "cli/run_request.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/secrets.h"
+#include "base/words.h"
+
+namespace opwright::cli {
+namespace {
+
+Result<app::RunChoice> choice_of(const ParsedArgs& args) {
+  app::RunChoice choice;
+  for (const std::string_view field : app::choice_fields()) {
+    const bool on = app::is_switch(field) && args.is_set(field);
+    OPWRIGHT_TRY(app::set_field(choice, field, on ? app::Texts{"true"} : args.all(field)));
+  }
+  return choice;
+}
+
+// The command line again, for the record; what it keeps secret stays out.
+std::string command_text(const ParsedArgs& args) {
+  std::string text = "opwright run";
+  for (const auto& [flag, values] : args.values)
+    for (const std::string& value : values) text += fmt::format(" {} {}", flag, shell_quoted(masked(value)));
+  for (const auto& [flag, set] : args.switches)
+    if (set) text += " " + flag;
+  return text;
+}
+
+// "8G", "512M", bytes; 0 where the flag was not given
+Result<std::int64_t> bytes_of(const ParsedArgs& args, std::string_view flag) {
+  const std::string text = args.value(flag);
+  if (text.empty()) return 0;
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit(end);
+  const double factor = unit == "G" || unit == "GB" ? 1e9 : unit == "M" || unit == "MB" ? 1e6 : unit.empty() ? 1 : 0;
+  if (end == text.c_str() || factor == 0 || !(number > 0))
+    return fail(ErrorCode::kUsage, fmt::format("{} {}: a size like 8G, 512M or a number of bytes", flag, text));
+  return static_cast<std::int64_t>(number * factor);
+}
+
+Result<int> jobs_of(const ParsedArgs& args) {
+  if (args.value("--jobs").empty()) return 0;
+  OPWRIGHT_TRY_ASSIGN(const std::size_t jobs, count_of(args, "--jobs", 0));
+  if (jobs == 0 || jobs > 1024) return fail(ErrorCode::kUsage, "--jobs: from 1 to 1024");
+  return static_cast<int>(jobs);
+}
+
+}  // namespace
+
+Result<app::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv& env) {
+  if (!args.value("--metric").empty())
+    return fail(ErrorCode::kUsage, "--metric is for a single case; give it together with --case");
+  app::RunRequest request;
+  request.store = env.store;
+  OPWRIGHT_TRY_ASSIGN(request.wait_ms, wait_ms(args));
+  OPWRIGHT_TRY_ASSIGN(request.choice, choice_of(args));
+  if (args.is_set("--resume") || !args.value("--run").empty()) request.resume = args.value("--run", "last");
+  request.dry_run = args.is_set("--dry-run");
+  request.command = command_text(args);
+  OPWRIGHT_TRY_ASSIGN(request.jobs, jobs_of(args));
+  OPWRIGHT_TRY_ASSIGN(request.memory, bytes_of(args, "--memory"));
+  OPWRIGHT_TRY_ASSIGN(const std::size_t cpu, count_of(args, "--cpu-seconds", 0));
+  request.cpu_seconds = static_cast<double>(cpu);
+  request.attribute = !args.is_set("--no-attribute");
+  request.fail_fast = args.is_set("--fail-fast");
+  request.reset_command = args.value("--reset-cmd");
+  request.durable = args.is_set(kDurableFlag.name);
+  return request;
+}
+
+Result<app::SingleRun> single_run_of(const ParsedArgs& args) {
+  app::SingleRun single;
+  single.line = args.value("--case");
+  OPWRIGHT_TRY_ASSIGN(single.choice, choice_of(args));
+  if (const std::string name = args.value("--metric"); !name.empty()) {
+    single.metric = parse_pcc_variant(name);
+    if (!single.metric)
+      return fail(ErrorCode::kUsage,
+                  fmt::format("--metric: no '{}'; pcc, pcc-2026-06, pcc-corrcoef or pcc-tt-lib", name));
+  }
+  return single;
+}
+
+}  // namespace opwright::cli
