@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "model/broadcast.h"
 #include "model/tensor_facts.h"
 #include "ops/op.h"
 #include "ops/shared/binary.h"
+#include "ops/shared/broadcast.h"
 #include "ops/shared/eltwise.h"
 #include "ops/shared/unary.h"
 

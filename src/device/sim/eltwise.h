@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "device/sim/broadcast.h"
 #include "device/sim/fpu_binary.h"
 #include "device/sim/kernel.h"
 #include "device/sim/sfpu.h"
-#include "model/broadcast.h"
 
 namespace opwright::sim {
 

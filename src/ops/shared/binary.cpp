@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "model/broadcast.h"
 #include "ops/shared/activation.h"
 #include "ops/shared/binary_dtypes.h"
+#include "ops/shared/broadcast.h"
 #include "ops/shared/eltwise.h"
 
 namespace opwright {

@@ -1,16 +1,12 @@
-// Shapes that stretch to one another, and where an element of the result comes from.
+// Where the kernels find the elements of an operand that stretches to the shape of the result.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "model/tensor_spec.h"
 
-namespace opwright {
-
-// Dimensions are matched from the last one; each pair is equal or has a 1, which stretches. Nothing when one does not.
-std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
+namespace opwright::sim {
 
 // Reads a tensor of shape `from` as if it had the shape `to`, row by row of the last dimension.
 class BroadcastRows {
@@ -32,4 +28,4 @@ class BroadcastRows {
   bool plain_ = true;
 };
 
-}  // namespace opwright
+}  // namespace opwright::sim

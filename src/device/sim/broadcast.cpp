@@ -1,24 +1,11 @@
-#include "model/broadcast.h"
+#include "device/sim/broadcast.h"
 
-#include <algorithm>
-
-namespace opwright {
+namespace opwright::sim {
 namespace {
 
 std::int64_t from_end(const Shape& shape, std::size_t i) { return i < shape.size() ? shape[shape.size() - 1 - i] : 1; }
 
 }  // namespace
-
-std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
-  Shape out(std::max(a.size(), b.size()));
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int64_t x = from_end(a, i);
-    const std::int64_t y = from_end(b, i);
-    if (x != y && x != 1 && y != 1) return std::nullopt;
-    out[out.size() - 1 - i] = x == 1 ? y : x;
-  }
-  return out;
-}
 
 BroadcastRows::BroadcastRows(const Shape& from, const Shape& to) {
   length_ = to.empty() ? 1 : to.back();
@@ -44,4 +31,4 @@ std::int64_t BroadcastRows::offset(std::int64_t row) const {
   return out;
 }
 
-}  // namespace opwright
+}  // namespace opwright::sim
