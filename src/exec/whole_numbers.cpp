@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "model/conv_call.h"
+#include "ops/shared/conv_call.h"
 
 namespace opwright {
 namespace {

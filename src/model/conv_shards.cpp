@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/host_tensor.h"
 #include "model/matmul_program.h"
 #include "model/tensor_layout.h"
 
@@ -108,47 +109,46 @@ namespace {
 
 // Rough bytes that a core needs for a convolution spread in this way: the blocks of activations and weights, the
 // partial sums and the output.
-std::int64_t appetite(const ConvCall& conv, MemoryLayout layout, DType dtype, const Board& board,
+std::int64_t appetite(const ConvShape& conv, MemoryLayout layout, DType dtype, const Board& board,
                       std::int64_t alignment) {
-  const Window& w = conv.window;
   const SpreadWish wish{.layout = layout,
-                        .pixels = w.pixels(),
+                        .pixels = conv.pixels,
                         .in_channels = conv.in_channels,
                         .out_channels = conv.out_channels,
                         .alignment = alignment,
-                        .pad_channels = !conv.pointwise(),
-                        .block_height = conv.block_height / 32};
+                        .pad_channels = !conv.pointwise,
+                        .block_height = conv.config.block_height / 32};
   const Spread in = spread(wish, board);
-  const Spread out = output_spread(in, conv.out_channels, conv.pointwise(), board);
-  const MemoryConfig memory = memory_of(out, w.pixels(), conv.out_channels);
+  const Spread out = output_spread(in, conv.out_channels, conv.pointwise, board);
+  const MemoryConfig memory = memory_of(out, conv.pixels, conv.out_channels);
   const std::int64_t rows = memory.shard->shape[0] / 32;
   const std::int64_t columns = memory.shard->shape[1] / 32;
   const std::int64_t channels = round_up(conv.in_channels, alignment * in.channel_cores()) / in.channel_cores();
-  std::int64_t depth = div_up(channels * w.kernel_w, 32);
-  if (layout == MemoryLayout::kWidthSharded) depth = div_up(channels * w.kernel_w * w.kernel_h, 32);
-  const std::int64_t block = conv.block_height > 0 ? std::min(rows, conv.block_height / 32) : rows;
+  std::int64_t depth = div_up(channels * conv.kernel_w, 32);
+  if (layout == MemoryLayout::kWidthSharded) depth = div_up(channels * conv.kernel_w * conv.kernel_h, 32);
+  const std::int64_t block = conv.config.block_height > 0 ? std::min(rows, conv.config.block_height / 32) : rows;
   const std::int64_t tile = 2048;
   const std::int64_t weights =
-      depth * columns * tile_bytes(conv.weight_dtype) * (layout == MemoryLayout::kHeightSharded ? w.kernel_h : 1);
+      depth * columns * tile_bytes(conv.weight_dtype) * (layout == MemoryLayout::kHeightSharded ? conv.kernel_h : 1);
   const std::int64_t activations = 2 * block * depth * tile;
   const std::int64_t result = rows * columns * tile_bytes(is_integer(dtype) ? DType::kBfloat16 : dtype);
-  const std::int64_t image = div_up(w.batch * w.height * w.width, in.pixel_cores()) * channels * 2;
+  const std::int64_t image = div_up(conv.image_pixels, in.pixel_cores()) * channels * 2;
   return weights + activations + result + block * columns * tile + image;
 }
 
-MemoryLayout choose_layout(const ConvCall& conv, DType dtype, const Board& board, std::int64_t alignment) {
+MemoryLayout choose_layout(const ConvShape& conv, DType dtype, const Board& board, std::int64_t alignment) {
   MemoryLayout best = MemoryLayout::kHeightSharded;
   std::int64_t least = appetite(conv, best, dtype, board, alignment);
   for (const MemoryLayout layout : {MemoryLayout::kBlockSharded, MemoryLayout::kWidthSharded}) {
-    if (layout == MemoryLayout::kWidthSharded && conv.pointwise()) continue;
+    if (layout == MemoryLayout::kWidthSharded && conv.pointwise) continue;
     const std::int64_t bytes = appetite(conv, layout, dtype, board, alignment);
     const SpreadWish wish{.layout = layout,
-                          .pixels = conv.window.pixels(),
+                          .pixels = conv.pixels,
                           .in_channels = conv.in_channels,
                           .out_channels = conv.out_channels,
                           .alignment = alignment};
     const Spread in = spread(wish, board);
-    const Spread out = output_spread(in, conv.out_channels, conv.pointwise(), board);
+    const Spread out = output_spread(in, conv.out_channels, conv.pointwise, board);
     const std::int64_t cores = std::max(core_count(in.grid), core_count(out.grid));
     if (bytes >= least || (layout == MemoryLayout::kBlockSharded && cores < board.grid.x)) continue;
     best = layout;
@@ -158,17 +158,17 @@ MemoryLayout choose_layout(const ConvCall& conv, DType dtype, const Board& board
 }
 
 // Whether a convolution takes shards as they lie; else it spreads the image anew.
-bool fits(const ConvCall& conv, const MemoryConfig& input) {
+bool fits(const ConvShape& conv, const MemoryConfig& input) {
   const ShardSpec& shard = *input.shard;
   const bool turned = shard.orientation.value == Orientation::kColMajor;
   const bool in_blocks = input.layout.value == MemoryLayout::kBlockSharded;
   if (turned && !in_blocks) return false;
   std::int64_t alignment = 32;
-  if (!conv.pointwise() && !conv.depthwise() && input.layout.value != MemoryLayout::kWidthSharded &&
+  if (!conv.pointwise && !conv.depthwise && input.layout.value != MemoryLayout::kWidthSharded &&
       conv.input->layout.value == Layout::kRowMajor)
     alignment = shard.shape[1] % 32 == 0 ? 32 : shard.shape[1] % 16 == 0 ? 16 : shard.shape[1] % 8 == 0 ? 8 : 32;
   if (shard.shape[1] % alignment != 0) return false;
-  if (!conv.pointwise()) return true;
+  if (!conv.pointwise) return true;
   const CoreCoord cores = extent(shard.grid);
   if (in_blocks && conv.in_channels != (turned ? cores.y : cores.x) * shard.shape[1]) return false;
   return shard.shape[0] % 32 == 0;
@@ -176,23 +176,23 @@ bool fits(const ConvCall& conv, const MemoryConfig& input) {
 
 }  // namespace
 
-Checked<Spread> conv_spread(const ConvCall& conv, DType dtype, const Board& board) {
+Checked<Spread> conv_spread(const ConvShape& conv, DType dtype, const Board& board) {
   const MemoryConfig input = conv.input->memory.value_or(MemoryConfig{});
   const bool given = input.sharded() && input.shard && input.shard->shape.size() == 2;
   if (given && fits(conv, input)) {
     const bool turned = input.shard->orientation.value == Orientation::kColMajor;
     return Spread{input.layout.value, input.shard->grid, turned ? Orientation::kColMajor : Orientation::kRowMajor};
   }
-  const bool matmul = conv.pointwise();
+  const bool matmul = conv.pointwise;
   const bool from_dram = input.buffer.value != BufferType::kL1;
-  const bool whole_tiles = matmul || conv.depthwise() || (conv.input->layout.value == Layout::kTile && !from_dram) ||
-                           conv.shard_layout == std::optional(MemoryLayout::kWidthSharded);
+  const bool whole_tiles = matmul || conv.depthwise || (conv.input->layout.value == Layout::kTile && !from_dram) ||
+                           conv.config.shard_layout == std::optional(MemoryLayout::kWidthSharded);
   const std::int64_t alignment = whole_tiles ? 32 : 8;
   MemoryLayout layout = MemoryLayout::kInterleaved;
-  if (given && conv.pointwise() && input.layout.value == MemoryLayout::kBlockSharded)
+  if (given && conv.pointwise && input.layout.value == MemoryLayout::kBlockSharded)
     layout = MemoryLayout::kBlockSharded;
-  else if (conv.shard_layout)
-    layout = *conv.shard_layout;
+  else if (conv.config.shard_layout)
+    layout = *conv.config.shard_layout;
   else if (!given)
     layout = choose_layout(conv, dtype, board, alignment);
   if (layout != MemoryLayout::kHeightSharded && layout != MemoryLayout::kBlockSharded &&
@@ -201,13 +201,13 @@ Checked<Spread> conv_spread(const ConvCall& conv, DType dtype, const Board& boar
                               name_of(layout)),
                   "conv_config");
   return spread({.layout = layout,
-                 .block_orientation = conv.transpose_shards ? Orientation::kColMajor : Orientation::kRowMajor,
-                 .pixels = conv.window.pixels(),
+                 .block_orientation = conv.config.transpose_shards ? Orientation::kColMajor : Orientation::kRowMajor,
+                 .pixels = conv.pixels,
                  .in_channels = conv.in_channels,
                  .out_channels = conv.out_channels,
                  .alignment = alignment,
                  .pad_channels = !matmul,
-                 .block_height = conv.block_height / 32},
+                 .block_height = conv.config.block_height / 32},
                 board);
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "model/board.h"
-#include "model/conv_call.h"
 #include "model/conv_shards.h"
+#include "ops/shared/conv_call.h"
 #include "ops/shared/conv_rules.h"
 #include "ops/shared/matmul_rules.h"
 
@@ -13,7 +13,7 @@ namespace {
 // known the usual grid stands for it.
 std::int64_t channels_of_core(const ConvCall& conv, std::int64_t channels, DType dtype) {
   static const Board board = find_board("n150").value_or(Board{});
-  const Spread spread = conv_spread(conv, dtype, board).value_or(Spread{});
+  const Spread spread = conv_spread(shape_of(conv), dtype, board).value_or(Spread{});
   const std::int64_t cores = std::clamp<std::int64_t>(spread.channel_cores(), 1, std::max<std::int64_t>(channels, 1));
   return round_up((channels + cores - 1) / cores, 8);
 }
@@ -27,12 +27,12 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
   // Prepared weights of groups are a matrix of blocks, and zeros beside them add no error.
   Contraction c{.terms = taps * conv->in_channels / conv->groups,
                 .block = channels_of_core(*conv, channels, dtype) * conv->window.kernel_w,
-                .config = conv_compute(call, *conv),
+                .config = conv_compute(call, conv->weight_dtype),
                 .a = conv->input->dtype.value,
                 .b = conv->weight_dtype,
                 .out = dtype};
   if (conv->bias != nullptr) ++c.steps;
-  if (!conv->activation.is_null()) ++c.steps;
+  if (!conv->config.activation.is_null()) ++c.steps;
   return contraction_budget(c);
 }
 

@@ -8,42 +8,26 @@
 #include "base/parallel.h"
 #include "device/sim/pack.h"
 #include "device/sim/unpack.h"
-#include "model/conv_call.h"
+#include "device/sim/window.h"
 
 namespace opwright::sim {
 
 Checked<void> admit_pool(const BoundCall& call, std::span<const OutputSpec> outputs, const Board&) {
   const TensorSpec* input = call.tensor("input_tensor");
-  OPWRIGHT_CHECK_ASSIGN(const Window w, window_of(call, "input_h", "input_w"));
+  OPWRIGHT_CHECK_ASSIGN(const Windows w, windows_of(call, "input_h", "input_w"));
   OPWRIGHT_CHECK_ASSIGN(const std::int64_t channels, call.integer("channels", 0));
   if (input == nullptr || input->shape.empty() || input->shape.back() != channels ||
-      volume(input->shape) < w.batch * w.height * w.width * channels)
+      volume(input->shape) < w.images * w.rows.size * w.columns.size * channels)
     return unsupported("input_tensor", "a tensor that does not hold the image");
   if (!outputs.empty() && is_integer(outputs[0].spec.dtype.value))
     return unsupported("dtype", fmt::format("pooling into {}", name_of(outputs[0].spec.dtype.value)));
   return {};
 }
 
-namespace {
-
-// Calls visit(row of channels) for every pixel of the image under the window of an output pixel.
-template <class F>
-void for_each_under(const Window& w, std::int64_t pixel, std::int64_t channels, const float* image, F&& visit) {
-  const std::int64_t per_image = w.out_height * w.out_width;
-  for (std::int64_t tap = 0; tap < w.kernel_h * w.kernel_w; ++tap) {
-    const std::int64_t y = pixel % per_image / w.out_width * w.stride_h - w.top + tap / w.kernel_w * w.dilation_h;
-    const std::int64_t x = pixel % w.out_width * w.stride_w - w.left + tap % w.kernel_w * w.dilation_w;
-    if (y >= 0 && y < w.height && x >= 0 && x < w.width)
-      visit(image + ((pixel / per_image * w.height + y) * w.width + x) * channels);
-  }
-}
-
-}  // namespace
-
 Checked<std::vector<HostTensor>> run_max_pool(const KernelJob& job) {
   OPWRIGHT_CHECK(admit_pool(job.call, job.outputs, job.board));
   OPWRIGHT_CHECK_ASSIGN(const bool ceil_mode, job.call.flag("ceil_mode", false));
-  OPWRIGHT_CHECK_ASSIGN(const Window w, window_of(job.call, "input_h", "input_w", ceil_mode));
+  OPWRIGHT_CHECK_ASSIGN(const Windows w, windows_of(job.call, "input_h", "input_w", ceil_mode));
   const HostTensor* input = job.input("input_tensor");
   if (input == nullptr || job.outputs.empty()) return refuse("pooling needs an image");
   HostTensor out{job.outputs[0].spec, {}, {}};
@@ -52,7 +36,8 @@ Checked<std::vector<HostTensor>> run_max_pool(const KernelJob& job) {
   parallel_for(0, w.pixels(), 64, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t pixel = first; pixel < last; ++pixel) {
       float* to = out.floats.data() + pixel * channels;
-      for_each_under(w, pixel, channels, input->floats.data(), [&](const float* from) {
+      for_each_tap(w, pixel, [&](std::int64_t, std::int64_t under) {
+        const float* from = input->floats.data() + under * channels;
         for (std::int64_t c = 0; c < channels; ++c) to[c] = std::max(to[c], flush_denormal(from[c]));
       });
       pack({to, static_cast<std::size_t>(channels)}, channels, out.spec.dtype.value, Dst::kBf16);
@@ -66,7 +51,7 @@ Checked<std::vector<HostTensor>> run_avg_pool(const KernelJob& job) {
   OPWRIGHT_CHECK_ASSIGN(const bool ceil_mode, job.call.flag("ceil_mode", false));
   OPWRIGHT_CHECK_ASSIGN(const bool with_padding, job.call.flag("count_include_pad", true));
   OPWRIGHT_CHECK_ASSIGN(const auto divisor, job.call.integer("divisor_override"));
-  OPWRIGHT_CHECK_ASSIGN(const Window w, window_of(job.call, "input_h", "input_w", ceil_mode));
+  OPWRIGHT_CHECK_ASSIGN(const Windows w, windows_of(job.call, "input_h", "input_w", ceil_mode));
   const HostTensor* input = job.input("input_tensor");
   if (input == nullptr || job.outputs.empty()) return refuse("pooling needs an image");
   HostTensor out{job.outputs[0].spec, {}, {}};
@@ -76,11 +61,12 @@ Checked<std::vector<HostTensor>> run_avg_pool(const KernelJob& job) {
     for (std::int64_t pixel = first; pixel < last; ++pixel) {
       const std::span<float> to(out.floats.data() + pixel * channels, static_cast<std::size_t>(channels));
       std::int64_t count = 0;
-      for_each_under(w, pixel, channels, input->floats.data(), [&](const float* from) {
+      for_each_tap(w, pixel, [&](std::int64_t, std::int64_t under) {
+        const float* from = input->floats.data() + under * channels;
         ++count;
         for (std::size_t c = 0; c < to.size(); ++c) to[c] += flush_denormal(from[c]);
       });
-      if (with_padding) count = w.kernel_h * w.kernel_w;
+      if (with_padding) count = w.taps();
       // The engine multiplies by the inverse, a bfloat16.
       const float inverse =
           round_to_dst(1.0F / static_cast<float>(std::max<std::int64_t>(1, divisor.value_or(count))), Dst::kBf16);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "model/conv_call.h"
 #include "model/conv_shards.h"
 #include "model/host_tensor.h"
 #include "model/quantize.h"
 #include "ops/shared/activation.h"
+#include "ops/shared/conv_call.h"
 #include "ops/shared/slice_config.h"
 
 namespace opwright {
@@ -73,14 +73,14 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv,
     OPWRIGHT_REQUIRE(!input.sharded(), "Input Tensor to Conv DRAM should be in Interleaved Memory Layout");
   // Slices go from DRAM to DRAM; a product takes its operand from there as it is.
   if (in_dram && !matmul && slicing == Slicing::kLibrarys) return interleaved(BufferType::kDram);
-  if (!input.sharded() && matmul && !conv.shard_layout)
+  if (!input.sharded() && matmul && !conv.config.shard_layout)
     return wanted != nullptr ? *wanted : interleaved(BufferType::kDram);
   if (wanted != nullptr && !(wanted->sharded() && !wanted->shard)) return *wanted;
   const bool wide = input.layout.value == MemoryLayout::kWidthSharded;
   OPWRIGHT_REQUIRE(
       !(matmul && wide) || call.convention == Convention::kCpp,
       "MatmulMultiCoreReuseMultiCastProgramConfig: Unsupported memory layout TensorMemoryLayout::WIDTH_SHARDED.");
-  OPWRIGHT_CHECK_ASSIGN(const Spread in, conv_spread(conv, dtype, board));
+  OPWRIGHT_CHECK_ASSIGN(const Spread in, conv_spread(shape_of(conv), dtype, board));
   return memory_of(output_spread(in, conv.out_channels, matmul, board), conv.window.pixels(), conv.out_channels);
 }
 
@@ -89,21 +89,21 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv,
 Checked<std::vector<OutputSpec>> infer_conv(const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK_ASSIGN(const ConvCall conv, conv_call(call));
   OPWRIGHT_CHECK_ASSIGN(const DType dtype, conv_dtype(call));
-  OPWRIGHT_CHECK(exact_activations(&conv.activation, "conv_config"));
+  OPWRIGHT_CHECK(exact_activations(&conv.config.activation, "conv_config"));
   OPWRIGHT_CHECK_ASSIGN(const Slicing slicing, slicing_of(call, "slice_config"));
   if (slicing == Slicing::kCallers) return unsupported("slice_config", "convolutions in slices of the caller's own");
   OPWRIGHT_CHECK(call.flag("return_output_dim", false));
   OPWRIGHT_CHECK(call.flag("return_weights_and_bias", false));
   OPWRIGHT_CHECK(check_input(conv));
   OPWRIGHT_CHECK(check_weights(call, conv));
-  OPWRIGHT_REQUIRE(!(conv.row_major_out && dtype == DType::kBfloat8B),
+  OPWRIGHT_REQUIRE(!(conv.config.row_major_out && dtype == DType::kBfloat8B),
                    "Conv output can't be in Row Major if output dtype is BFloat8_B.");
   OPWRIGHT_CHECK_ASSIGN(MemoryConfig memory, output_memory(call, conv, slicing, dtype, board));
   TensorSpec out;
   out.shape = {1, 1, conv.window.pixels(), conv.out_channels};
   out.has_shape = true;
   out.dtype.value = dtype;
-  out.layout.value = conv.row_major_out && memory.sharded() ? Layout::kRowMajor : Layout::kTile;
+  out.layout.value = conv.config.row_major_out && memory.sharded() ? Layout::kRowMajor : Layout::kTile;
   out.storage.value = StorageType::kDevice;
   out.memory = std::move(memory);
   OPWRIGHT_CHECK(check_tensor(out, board));

@@ -10,6 +10,7 @@
 #include "model/host_tensor.h"
 #include "model/tensor_layout.h"
 #include "ops/shared/slice_config.h"
+#include "ops/shared/window.h"
 
 namespace opwright {
 namespace {
@@ -152,15 +153,17 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const PoolCall& pool,
 // Calls visit(input pixel) for every pixel of the window of an output pixel that lies in the image.
 template <class F>
 void for_each_under(const Window& w, std::int64_t pixel, F&& visit) {
-  const std::int64_t per_image = w.out_height * w.out_width;
-  const std::int64_t y0 = pixel % per_image / w.out_width * w.stride_h - w.top;
-  const std::int64_t x0 = pixel % w.out_width * w.stride_w - w.left;
-  for (std::int64_t i = 0; i < w.kernel_h; ++i)
+  const std::int64_t column = pixel % w.out_width;
+  const std::int64_t row = pixel / w.out_width % w.out_height;
+  const std::int64_t image = pixel / w.out_width / w.out_height;
+  for (std::int64_t i = 0; i < w.kernel_h; ++i) {
+    const std::int64_t y = row * w.stride_h + i * w.dilation_h - w.top;
+    if (y < 0 || y >= w.height) continue;
     for (std::int64_t j = 0; j < w.kernel_w; ++j) {
-      const std::int64_t y = y0 + i * w.dilation_h;
-      const std::int64_t x = x0 + j * w.dilation_w;
-      if (y >= 0 && y < w.height && x >= 0 && x < w.width) visit((pixel / per_image * w.height + y) * w.width + x);
+      const std::int64_t x = column * w.stride_w + j * w.dilation_w - w.left;
+      if (x >= 0 && x < w.width) visit((image * w.height + y) * w.width + x);
     }
+  }
 }
 
 }  // namespace

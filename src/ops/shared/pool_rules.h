@@ -5,7 +5,6 @@
 
 #include "model/board.h"
 #include "model/bound_call.h"
-#include "model/conv_call.h"
 #include "ops/op.h"
 
 namespace opwright {
