@@ -22,21 +22,28 @@ Checked<ConvCall> conv_call(const BoundCall& call) {
   OPWRIGHT_CHECK_ASSIGN(conv.window, window_of(call, "input_height", "input_width"));
   OPWRIGHT_CHECK_ASSIGN(conv.in_channels, size_argument(call, "in_channels", 1));
   conv.pixel_stride = conv.in_channels;
-  // Models that align their channels by hand passed the number before that.
-  const Shape& image = conv.input->shape;
-  if (call.convention == Convention::kCpp && !image.empty() && image.back() > conv.in_channels &&
-      volume(image) == conv.window.batch * conv.window.height * conv.window.width * image.back())
-    conv.pixel_stride = image.back();
   OPWRIGHT_CHECK_ASSIGN(conv.out_channels, size_argument(call, "out_channels", 1));
   OPWRIGHT_CHECK_ASSIGN(conv.groups, call.integer("groups", 1));
   if (conv.groups < 1 || conv.groups > conv.in_channels)
     return refuse(fmt::format("groups must be between 1 and {} in_channels, got {}", conv.in_channels, conv.groups),
                   "groups");
-  const std::int64_t taps = conv.window.kernel_h * conv.window.kernel_w;
+  const Window& window = conv.window;
+  if (!bounded({window.batch, window.height, window.width, conv.in_channels}) ||
+      !bounded({window.pixels(), conv.out_channels}) ||
+      !bounded({window.kernel_h, window.kernel_w, conv.in_channels, conv.out_channels}))
+    return refuse(fmt::format("a convolution of {} into {} channels over {} pixels is larger than any memory",
+                              conv.in_channels, conv.out_channels, window.pixels()),
+                  "in_channels");
+  // Models that align their channels by hand passed the number before that.
+  const Shape& image = conv.input->shape;
+  if (call.convention == Convention::kCpp && !image.empty() && image.back() > conv.in_channels &&
+      volume(image) == window.batch * window.height * window.width * image.back())
+    conv.pixel_stride = image.back();
+  const std::int64_t taps = window.kernel_h * window.kernel_w;
   const Shape& w = conv.weight->shape;
   conv.prepared = w.size() == 4 && w[0] == 1 && w[1] == 1 && w[2] > 1 && w[2] % taps == 0 && w[2] / taps > 0 &&
                   !(conv.out_channels == 1 && conv.in_channels == 1) &&
-                  (conv.weight->storage.value != StorageType::kHost || w[2] != conv.window.kernel_h);
+                  (conv.weight->storage.value != StorageType::kHost || w[2] != window.kernel_h);
   conv.weight_channels = conv.prepared ? w[2] / taps : w.size() < 3 ? 0 : w[1];
   OPWRIGHT_CHECK_ASSIGN(conv.config, conv_config(call));
   conv.weight_dtype = conv.weight->dtype.value;

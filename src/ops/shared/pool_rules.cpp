@@ -41,6 +41,9 @@ Checked<PoolCall> pool_call(const BoundCall& call) {
   OPWRIGHT_CHECK_ASSIGN(pool.channels, call.integer("channels", 0));
   OPWRIGHT_REQUIRE(pool.channels > 0, "Pool2D: Channels must be greater than 0, got {}", pool.channels);
   OPWRIGHT_CHECK_ASSIGN(pool.window, window_of(call, "input_h", "input_w", ceil_mode));
+  OPWRIGHT_REQUIRE(bounded({pool.window.pixels(), pool.channels}),
+                   "Pool2D: {} channels over {} pixels are larger than any memory", pool.channels,
+                   pool.window.pixels());
   OPWRIGHT_CHECK_ASSIGN(pool.dtype, call.dtype("dtype", DType::kBfloat16));
   OPWRIGHT_CHECK_ASSIGN(pool.layout, call.layout("output_layout", Layout::kRowMajor));
   if (call.passed("applied_shard_scheme")) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/tensor_layout.h"
+
 namespace opwright {
 namespace {
 
@@ -47,6 +49,13 @@ Checked<std::int64_t> size_argument(const BoundCall& call, std::string_view para
   return *read;
 }
 
+bool bounded(std::initializer_list<std::int64_t> sizes) {
+  std::int64_t product = 1;
+  for (const std::int64_t n : sizes)
+    if (__builtin_mul_overflow(product, n, &product) || product > kMostElements) return false;
+  return true;
+}
+
 Checked<Window> window_of(const BoundCall& call, std::string_view height, std::string_view width, bool ceil_mode) {
   Window w;
   OPWRIGHT_CHECK_ASSIGN(w.batch, size_argument(call, "batch_size", 1));
@@ -71,6 +80,11 @@ Checked<Window> window_of(const BoundCall& call, std::string_view height, std::s
                         windows(w.height, w.kernel_h, w.stride_h, w.top, w.bottom, w.dilation_h, ceil_mode));
   OPWRIGHT_CHECK_ASSIGN(w.out_width,
                         windows(w.width, w.kernel_w, w.stride_w, w.left, w.right, w.dilation_w, ceil_mode));
+  if (!bounded({w.batch, w.height, w.width}) || !bounded({w.batch, w.out_height, w.out_width}) ||
+      !bounded({w.kernel_h, w.kernel_w}))
+    return refuse(fmt::format("{} images of {}x{} under windows of {}x{} are larger than any memory", w.batch, w.height,
+                              w.width, w.kernel_h, w.kernel_w),
+                  std::string(height));
   return w;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "model/bound_call.h"
@@ -38,5 +39,9 @@ Checked<Window> window_of(const BoundCall& call, std::string_view height, std::s
 
 // An argument that must be there and be at least `lowest`.
 Checked<std::int64_t> size_argument(const BoundCall& call, std::string_view param, std::int64_t lowest);
+
+// Whether so many elements can be in any memory: calls that name more are refused where they are read, so that nobody
+// behind has to mind overflows.
+bool bounded(std::initializer_list<std::int64_t> sizes);
 
 }  // namespace opwright

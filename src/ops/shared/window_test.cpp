@@ -63,5 +63,21 @@ TEST(Window, FourPaddingsAreThoseOfTheSides) {
   EXPECT_EQ(w->pixels(), 2 * 7 * 11);
 }
 
+TEST(Window, SizesBeyondAnyMemoryAreRefused) {
+  constexpr std::int64_t kHuge = 2147483647;
+  for (const char* param : {"kernel_size", "padding", "sizes"}) {
+    BoundCall call{"ttnn.conv2d",
+                   Convention::kPython,
+                   {{"batch_size", Value(std::int64_t{2})},
+                    {"input_height", Value(std::int64_t{5})},
+                    {"input_width", Value(std::int64_t{6})}}};
+    for (const char* size : {"batch_size", "input_height", "input_width"})
+      if (std::string_view(param) == "sizes") call.set(size, Value(kHuge));
+    if (std::string_view(param) != "sizes") call.set("padding", numbers({kHuge, kHuge}));
+    if (std::string_view(param) == "kernel_size") call.set("kernel_size", numbers({kHuge, kHuge}));
+    EXPECT_FALSE(window_of(call, "input_height", "input_width")) << param;
+  }
+}
+
 }  // namespace
 }  // namespace opwright
