@@ -49,7 +49,7 @@ class Chooser {
     b_tile_ = tile_bytes(o_.b->dtype.value);
     const auto dtype = matmul_dtype(call);
     partial_tile_ = fp32_acc_ ? 4096 : std::max<std::int64_t>(2048, tile_bytes(dtype ? *dtype : DType::kBfloat16));
-    if (const TensorSpec* bias = call.tensor("bias"); bias != nullptr && !bias_apart(call, operands))
+    if (const TensorSpec* bias = call.tensor("bias"); bias != nullptr && !bias_apart(call))
       bias_tile_ = tile_bytes(bias->dtype.value);
     if (sharded(*o_.a) && o_.a->memory->shard && o_.a->memory->shard->shape.size() == 2) shard_ = &*o_.a->memory->shard;
     room_ = board.l1_bank - in_l1(*o_.a) - in_l1(*o_.b);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "model/matmul_operands.h"
 #include "model/matmul_program.h"
 
 namespace opwright {

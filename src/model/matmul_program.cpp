@@ -8,6 +8,7 @@
 
 #include "model/host_tensor.h"
 #include "model/matmul_choice.h"
+#include "model/matmul_operands.h"
 #include "model/tensor_layout.h"
 
 namespace opwright {
@@ -123,22 +124,6 @@ Checked<MatmulProgram> named_program(const BoundCall& call, const MatmulOperands
   return program;
 }
 
-Shape matrix_shape(const TensorSpec& spec, bool transpose, bool left) {
-  Shape shape = spec.shape;
-  if (shape.size() == 1) {
-    if (left) return {1, shape[0]};
-    return {shape[0], 1};
-  }
-  if (transpose) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-  return shape;
-}
-
-std::int64_t batch_of(const Shape& shape) {
-  std::int64_t out = 1;
-  for (std::size_t i = 0; i + 2 < shape.size(); ++i) out *= shape[i];
-  return out;
-}
-
 bool interleaved(const MemoryConfig& memory) { return !memory.sharded(); }
 bool in_dram(const MemoryConfig& memory) { return memory.buffer.value != BufferType::kL1; }
 MemoryConfig memory_of(const TensorSpec& spec) { return spec.memory.value_or(MemoryConfig{}); }
@@ -165,35 +150,6 @@ std::string_view name_of(MatmulProgram::Kind kind) {
   return "program_config";
 }
 
-Checked<MatmulOperands> matmul_operands(const BoundCall& call) {
-  MatmulOperands out;
-  for (const auto& [param, slot] : {std::pair{"input_tensor_a", &out.a}, std::pair{"input_tensor_b", &out.b}}) {
-    *slot = call.tensor(param);
-    if (*slot == nullptr) {
-      const Value* value = call.find(param);
-      return type_error(call.op, param, value == nullptr ? Value() : *value);
-    }
-    for (const std::int64_t n : (*slot)->shape)
-      if (n < 0)
-        return refuse(fmt::format("{} has a negative dimension: {}", param, shape_text((*slot)->shape)), param);
-  }
-  if (out.a->shape.empty() || out.b->shape.empty())
-    return refuse(fmt::format("ttnn.matmul: Both arguments to matmul need to be at least 1D, but got shapes {} and {}",
-                              shape_text(out.a->shape), shape_text(out.b->shape)));
-  OPWRIGHT_CHECK_ASSIGN(out.transpose_a, call.flag("transpose_a", false));
-  OPWRIGHT_CHECK_ASSIGN(out.transpose_b, call.flag("transpose_b", false));
-  out.a_shape = matrix_shape(*out.a, out.transpose_a, true);
-  out.b_shape = matrix_shape(*out.b, out.transpose_b, false);
-  out.batch_a = batch_of(out.a_shape);
-  out.batch_b = batch_of(out.b_shape);
-  const TileShape tile_a = tile_of(*out.a);
-  const TileShape tile_b = tile_of(*out.b);
-  out.m_tiles = div_up(out.a_shape[out.a_shape.size() - 2], out.transpose_a ? tile_a.width : tile_a.height);
-  out.k_tiles = div_up(out.a_shape.back(), 32);
-  out.n_tiles = div_up(out.b_shape.back(), out.transpose_b ? tile_b.height : tile_b.width);
-  return out;
-}
-
 MemoryConfig matmul_memory(const BoundCall& call) {
   if (const TensorSpec* output = call.tensor("optional_output_tensor"); output != nullptr && output->memory)
     return *output->memory;
@@ -211,21 +167,22 @@ Checked<DType> matmul_dtype(const BoundCall& call) {
   return call.dtype("dtype", otherwise);
 }
 
-bool bias_apart(const BoundCall& call, const MatmulOperands& operands) {
+bool bias_apart(const BoundCall& call) {
   const TensorSpec* bias = call.tensor("bias");
-  if (bias == nullptr) return false;
+  const auto operands = matmul_operands(call);
+  if (bias == nullptr || !operands) return false;
   // The product can add one row of tiles only.
   const Shape padded = padded_shape(bias->shape, Layout::kTile);
-  const std::int64_t n = operands.b_shape.back();
-  if (bias->layout.value == Layout::kRowMajor || bias->shape.empty() || batch_of(padded) != 1 ||
+  const std::int64_t n = operands->b_shape.back();
+  if (bias->layout.value == Layout::kRowMajor || bias->shape.empty() || matrices_in(padded) != 1 ||
       padded[padded.size() - 2] != 32 || padded.back() != round_up(n, 32) || bias->shape.back() < n)
     return true;
   if (call.passed("program_config") || call.passed("core_grid")) return false;
   const MemoryConfig memory = matmul_memory(call);
   if (!in_dram(memory)) return true;
-  if (sharded(*operands.a)) return false;
-  const MemoryConfig a = memory_of(*operands.a);
-  const MemoryConfig b = memory_of(*operands.b);
+  if (sharded(*operands->a)) return false;
+  const MemoryConfig a = memory_of(*operands->a);
+  const MemoryConfig b = memory_of(*operands->b);
   return !(interleaved(a) && interleaved(b) && interleaved(memory) && in_dram(a) && in_dram(b));
 }
 
@@ -247,7 +204,8 @@ ComputeConfig matmul_compute(const BoundCall& call, const Board& board) {
   return config;
 }
 
-Checked<MatmulProgram> matmul_program(const BoundCall& call, const MatmulOperands& operands, const Board& board) {
+Checked<MatmulProgram> matmul_program(const BoundCall& call, const Board& board) {
+  OPWRIGHT_CHECK_ASSIGN(const MatmulOperands operands, matmul_operands(call));
   if (call.passed("program_config")) return named_program(call, operands);
   std::optional<CoreCoord> core_grid;
   if (call.passed("core_grid")) {

@@ -44,31 +44,13 @@ struct MatmulProgram {
 // "MatmulMultiCoreReuseMultiCastProgramConfig"
 std::string_view name_of(MatmulProgram::Kind kind);
 
-// Operands as the product sees them: transposed where the call asks, vectors as matrices.
-struct MatmulOperands {
-  const TensorSpec* a = nullptr;
-  const TensorSpec* b = nullptr;
-  bool transpose_a = false;
-  bool transpose_b = false;
-  Shape a_shape;  // logical
-  Shape b_shape;
-  std::int64_t batch_a = 1;  // product of all but the last two dimensions
-  std::int64_t batch_b = 1;
-  // In tiles, of one matrix.
-  std::int64_t m_tiles = 0;
-  std::int64_t k_tiles = 0;
-  std::int64_t n_tiles = 0;
-};
-
-// Names of the parameters: those of ttnn.matmul and ttnn.linear.
-Checked<MatmulOperands> matmul_operands(const BoundCall& call);
 // What the output shall lie in: the preallocated tensor's, `memory_config`, or DRAM.
 MemoryConfig matmul_memory(const BoundCall& call);
 Checked<DType> matmul_dtype(const BoundCall& call);
 // Whether a bias is added by an operation of its own, after the product.
-bool bias_apart(const BoundCall& call, const MatmulOperands& operands);
+bool bias_apart(const BoundCall& call);
 ComputeConfig matmul_compute(const BoundCall& call, const Board& board);
-Checked<MatmulProgram> matmul_program(const BoundCall& call, const MatmulOperands& operands, const Board& board);
+Checked<MatmulProgram> matmul_program(const BoundCall& call, const Board& board);
 
 // The first `count` cores of a grid, whole rows (or columns) first.
 std::vector<CoreRange> first_cores(std::int64_t count, CoreCoord grid, bool by_rows);

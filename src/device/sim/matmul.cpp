@@ -44,6 +44,24 @@ void add_apart(const HostTensor& bias, HostTensor& out, Dst dst) {
   });
 }
 
+// An operand as it lies in memory: matrices one after the other. A vector is a row on the left, a column on the right.
+struct Operand {
+  std::int64_t count = 1;
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+  bool turned = false;  // by the engine, on its way in
+
+  std::int64_t matrix(std::int64_t i) const { return count == 1 ? 0 : i * height * width; }
+};
+
+Operand operand_of(const HostTensor& tensor, bool turned, bool left) {
+  const Shape& shape = tensor.spec.shape;
+  if (shape.size() < 2) return left ? Operand{.width = row_length(shape)} : Operand{.height = row_length(shape)};
+  Operand out{.height = shape[shape.size() - 2], .width = shape.back(), .turned = turned};
+  out.count = volume(Shape(shape.begin(), shape.end() - 2));
+  return out;
+}
+
 struct Matrices {
   const float* a;
   const float* b;
@@ -51,8 +69,9 @@ struct Matrices {
 };
 
 // Only these rows of the product: each follows from its own row on the left, whatever the others are.
-void multiply_rows(Gemm gemm_job, const Matrices& whole, std::span<const std::int64_t> rows, const MatmulOperands& o,
-                   std::int64_t m) {
+void multiply_rows(Gemm gemm_job, const Matrices& whole, std::span<const std::int64_t> rows, const Operand& left_of,
+                   const Operand& right_of) {
+  const std::int64_t m = left_of.height;
   const std::int64_t k = gemm_job.k;
   const std::int64_t n = gemm_job.n;
   std::vector<float> left;
@@ -60,16 +79,16 @@ void multiply_rows(Gemm gemm_job, const Matrices& whole, std::span<const std::in
   for (std::size_t first = 0; first < rows.size();) {
     const std::int64_t batch = rows[first] / m;
     std::size_t end = first;
-    while (end < rows.size() && (o.batch_b == 1 || rows[end] / m == batch)) ++end;
+    while (end < rows.size() && (right_of.count == 1 || rows[end] / m == batch)) ++end;
     left.resize((end - first) * static_cast<std::size_t>(k));
     sums.resize((end - first) * static_cast<std::size_t>(n));
     for (std::size_t i = first; i < end; ++i) {
-      const std::int64_t row = o.batch_a == 1 ? rows[i] % m : rows[i];
+      const std::int64_t row = left_of.count == 1 ? rows[i] % m : rows[i];
       std::copy_n(whole.a + row * k, k, left.data() + (i - first) * static_cast<std::size_t>(k));
     }
     gemm_job.m = static_cast<std::int64_t>(end - first);
     gemm_job.a = left.data();
-    gemm_job.b = whole.b + (o.batch_b == 1 ? 0 : batch * k * n);
+    gemm_job.b = whole.b + right_of.matrix(batch);
     gemm_job.c = sums.data();
     gemm(gemm_job);
     for (std::size_t i = first; i < end; ++i)
@@ -103,44 +122,45 @@ Checked<void> admit_matmul(const BoundCall& call, std::span<const OutputSpec> ou
 
 Checked<std::vector<HostTensor>> run_matmul(const KernelJob& job) {
   OPWRIGHT_CHECK(admit_matmul(job.call, job.outputs, job.board));
-  OPWRIGHT_CHECK_ASSIGN(const MatmulOperands o, matmul_operands(job.call));
   const HostTensor* a = job.input("input_tensor_a");
   const HostTensor* b = job.input("input_tensor_b");
   const HostTensor* bias = job.input("bias");
   if (a == nullptr || b == nullptr || job.outputs.empty()) return refuse("a matmul needs two tensors");
-  OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(job.call, o, job.board));
+  OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(job.call, job.board));
   OPWRIGHT_CHECK_ASSIGN(auto fused, fused_functions(&program.fused_activation, "program_config"));
   OPWRIGHT_CHECK_ASSIGN(auto activation, fused_functions(job.call.find("activation"), "activation"));
   const ComputeConfig config = matmul_compute(job.call, job.board);
   const Dst dst = dst_of(config.fp32_acc);
-  const bool apart = bias_apart(job.call, o);
+  const bool apart = bias_apart(job.call);
   // With a grid of the caller's own the function runs inside the program, else as an operation after it.
   const bool inside = job.call.passed("core_grid");
   if (inside) fused.insert(fused.end(), activation.begin(), activation.end());
 
   HostTensor out{job.outputs[0].spec, {}, {}};
   const DType dtype = out.spec.dtype.value;
-  const std::int64_t m = o.a_shape[o.a_shape.size() - 2];
-  const std::int64_t k = o.a_shape.back();
-  const std::int64_t n = o.b_shape.back();
-  const std::int64_t batches = std::max(o.batch_a, o.batch_b);
+  OPWRIGHT_CHECK_ASSIGN(const bool transpose_a, job.call.flag("transpose_a", false));
+  OPWRIGHT_CHECK_ASSIGN(const bool transpose_b, job.call.flag("transpose_b", false));
+  const Operand left = operand_of(*a, transpose_a, true);
+  const Operand right = operand_of(*b, transpose_b, false);
+  const std::int64_t m = left.turned ? left.width : left.height;
+  const std::int64_t k = left.turned ? left.height : left.width;
+  const std::int64_t n = right.turned ? right.height : right.width;
+  const std::int64_t batches = std::max(left.count, right.count);
   const std::int64_t product = batches * m * n;
   out.floats.assign(static_cast<std::size_t>(product), 0.0F);
-  const bool turn_a = o.transpose_a && o.a->shape.size() > 1;
-  const bool turn_b = o.transpose_b && o.b->shape.size() > 1;
   // One matrix on the right: all matrices on the left are one tall matrix.
-  const bool tall = o.batch_b == 1 && !turn_a;
+  const bool tall = right.count == 1 && !left.turned;
   Gemm gemm_job{.m = tall ? batches * m : m,
                 .n = n,
                 .k = k,
                 .a = a->floats.data(),
-                .lda = turn_a ? m : k,
+                .lda = left.width,
                 .b = b->floats.data(),
-                .ldb = turn_b ? k : n,
+                .ldb = right.width,
                 .c = out.floats.data(),
                 .ldc = n,
-                .transpose_a = turn_a,
-                .transpose_b = turn_b,
+                .transpose_a = left.turned,
+                .transpose_b = right.turned,
                 .config = config,
                 .a_dtype = a->spec.dtype.value,
                 .b_dtype = b->spec.dtype.value,
@@ -150,13 +170,13 @@ Checked<std::vector<HostTensor>> run_matmul(const KernelJob& job) {
     gemm_job.bias = bias->floats.data();
     gemm_job.bias_dtype = bias->spec.dtype.value;
   }
-  if (k > 0 && m > 0 && n > 0 && !turn_a && !job.rows.empty() && !job.rows[0].empty() &&
+  if (k > 0 && m > 0 && n > 0 && !left.turned && !job.rows.empty() && !job.rows[0].empty() &&
       job.rows[0].back() < batches * m) {
-    multiply_rows(gemm_job, {a->floats.data(), b->floats.data(), out.floats.data()}, job.rows[0], o, m);
+    multiply_rows(gemm_job, {a->floats.data(), b->floats.data(), out.floats.data()}, job.rows[0], left, right);
   } else if (k > 0 && m > 0 && n > 0) {
     for (std::int64_t batch = 0; batch < (tall ? 1 : batches); ++batch) {
-      gemm_job.a = a->floats.data() + (o.batch_a == 1 ? 0 : batch * m * k);
-      gemm_job.b = b->floats.data() + (o.batch_b == 1 ? 0 : batch * k * n);
+      gemm_job.a = a->floats.data() + left.matrix(batch);
+      gemm_job.b = b->floats.data() + right.matrix(batch);
       gemm_job.c = out.floats.data() + batch * m * n;
       gemm(gemm_job);
     }

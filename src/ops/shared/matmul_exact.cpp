@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "model/matmul_program.h"
 #include "ops/shared/activation.h"
+#include "ops/shared/broadcast.h"
 
 // Resolvers of cloned functions run before sanitizers are ready.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
@@ -83,34 +85,43 @@ void block(const ExactProduct& job, std::int64_t row, std::int64_t column, Scrat
   }
 }
 
-// Where the matrix of the left operand that output matrix `batch` uses begins; likewise the right one.
-struct Batches {
-  std::int64_t left;
-  std::int64_t right;
+// An operand as the definition of the product has it, c[i][j] = sum over k of a[i][k] b[k][j]: where element (row,
+// column) of one of its matrices stands. Turning a matrix exchanges the steps; vectors are a row on the left, a column
+// on the right.
+struct Factor {
+  const HostTensor& tensor;
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t row_step = 0;
+  std::int64_t column_step = 0;
+  std::int64_t matrices = 1;
+
+  // The first element of a row of a matrix. A single matrix serves all of the other operand's.
+  std::int64_t start(std::int64_t matrix, std::int64_t row) const {
+    return (matrices == 1 ? 0 : matrix * rows * columns) + row * row_step;
+  }
 };
-Batches batches_of(const MatmulOperands& o, std::int64_t batch) {
-  return {o.batch_a == 1 ? 0 : batch, o.batch_b == 1 ? 0 : batch};
+
+Factor factor_of(const HostTensor& tensor, bool turned, bool left) {
+  const Shape& shape = tensor.spec.shape;
+  const std::int64_t width = shape.back();
+  if (shape.size() == 1 && left) return {.tensor = tensor, .columns = width, .column_step = 1};
+  if (shape.size() == 1) return {.tensor = tensor, .rows = width, .row_step = 1};
+  Factor out{.tensor = tensor, .rows = shape[shape.size() - 2], .columns = width, .row_step = width, .column_step = 1};
+  for (std::size_t i = 0; i + 2 < shape.size(); ++i) out.matrices *= shape[i];
+  if (turned) {
+    std::swap(out.rows, out.columns);
+    std::swap(out.row_step, out.column_step);
+  }
+  return out;
 }
 
 void add_bias(const HostTensor& bias, const Shape& out_shape, const Rows& rows, Exact& exact) {
-  // Strides of the bias over the output's dimensions; 0 where it is broadcast.
-  std::vector<std::int64_t> strides(out_shape.size(), 0);
-  std::int64_t stride = 1;
-  for (std::size_t i = 0; i < bias.spec.shape.size() && i < out_shape.size(); ++i) {
-    const std::int64_t n = bias.spec.shape[bias.spec.shape.size() - 1 - i];
-    if (n != 1) strides[out_shape.size() - 1 - i] = stride;
-    stride *= n;
-  }
-  const std::int64_t last = strides.empty() ? 0 : strides.back();
+  const BroadcastRows stretched(bias.spec.shape, out_shape);
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    std::int64_t index = rows.at(r);
-    std::int64_t offset = 0;
-    for (std::size_t d = out_shape.size() - 1; d-- > 0;) {
-      offset += index % out_shape[d] * strides[d];
-      index /= out_shape[d];
-    }
+    const std::int64_t offset = stretched.offset(rows.at(r));
     for (std::int64_t i = 0; i < rows.length; ++i) {
-      const double b = bias.at(offset + i * last);
+      const double b = bias.at(offset + (stretched.steps() ? i : 0));
       const auto at = static_cast<std::size_t>(r * rows.length + i);
       exact.value[at] += b;
       exact.magnitude[at] += std::fabs(b);
@@ -138,51 +149,47 @@ void exact_product(const ExactProduct& job) {
 }
 
 Checked<Exact> matmul_reference(const ReferenceJob& job) {
-  OPWRIGHT_CHECK_ASSIGN(const MatmulOperands o, matmul_operands(job.call));
-  const HostTensor* a = job.input("input_tensor_a");
-  const HostTensor* b = job.input("input_tensor_b");
-  if (a == nullptr || b == nullptr) return refuse("a matmul needs two tensors");
+  const HostTensor* first_operand = job.input("input_tensor_a");
+  const HostTensor* second_operand = job.input("input_tensor_b");
+  if (first_operand == nullptr || second_operand == nullptr || first_operand->spec.shape.empty() ||
+      second_operand->spec.shape.empty())
+    return refuse("a matmul needs two tensors");
+  OPWRIGHT_CHECK_ASSIGN(const bool turn_a, job.call.flag("transpose_a", false));
+  OPWRIGHT_CHECK_ASSIGN(const bool turn_b, job.call.flag("transpose_b", false));
+  const Factor a = factor_of(*first_operand, turn_a, true);
+  const Factor b = factor_of(*second_operand, turn_b, false);
   const Rows& rows = job.rows;
   Exact exact;
   exact.value.assign(static_cast<std::size_t>(rows.count() * rows.length), 0.0);
   exact.magnitude = exact.value;
-  const std::int64_t k = o.a_shape.back();
-  const std::int64_t n = o.b_shape.back();
-  const std::int64_t m = o.a_shape[o.a_shape.size() - 2];
   // A matrix times a vector: the rows of the product are single elements, and the output's last dimension is theirs.
-  const bool vector = o.b->shape.size() == 1;
+  const bool vector = second_operand->spec.shape.size() == 1;
   const std::int64_t total = rows.count() * (vector ? rows.length : 1);
   const auto product_row = [&](std::int64_t i) {
     return vector ? rows.at(i / rows.length) * rows.length + i % rows.length : rows.at(i);
   };
   for (std::int64_t first = 0; first < total;) {
-    const std::int64_t batch = product_row(first) / m;
+    const std::int64_t matrix = product_row(first) / a.rows;
     std::int64_t last = first + 1;
-    while (last < total && (o.batch_b == 1 || product_row(last) / m == batch)) ++last;
-    const std::int64_t right = batches_of(o, batch).right * k * n;
-    ExactProduct product{
+    while (last < total && (b.matrices == 1 || product_row(last) / a.rows == matrix)) ++last;
+    exact_product({
         .rows = last - first,
-        .k = k,
-        .n = n,
+        .k = a.columns,
+        .n = b.columns,
         .left =
             [&, first](std::int64_t row, std::int64_t from, std::int64_t count, double* out) {
               const std::int64_t index = product_row(first + row);
-              const std::int64_t base = batches_of(o, index / m).left * m * k;
-              const std::int64_t at = o.transpose_a ? from * m + index % m : index % m * k + from;
-              const std::int64_t step = o.transpose_a && o.a->shape.size() > 1 ? m : 1;
-              for (std::int64_t i = 0; i < count; ++i) out[i] = a->at(base + at + i * step);
+              const std::int64_t start = a.start(index / a.rows, index % a.rows);
+              for (std::int64_t i = 0; i < count; ++i) out[i] = a.tensor.at(start + (from + i) * a.column_step);
             },
         .right =
-            [&, right](std::int64_t row, std::int64_t from, std::int64_t count, double* out) {
-              const bool turned = o.transpose_b && o.b->shape.size() > 1;
-              const std::int64_t at = turned ? from * k + row : row * n + from;
-              const std::int64_t step = turned ? k : 1;
-              for (std::int64_t i = 0; i < count; ++i) out[i] = b->at(right + at + i * step);
+            [&, matrix](std::int64_t row, std::int64_t from, std::int64_t count, double* out) {
+              const std::int64_t start = b.start(matrix, row);
+              for (std::int64_t i = 0; i < count; ++i) out[i] = b.tensor.at(start + (from + i) * b.column_step);
             },
-        .value = exact.value.data() + first * n,
-        .magnitude = exact.magnitude.data() + first * n,
-    };
-    exact_product(product);
+        .value = exact.value.data() + first * b.columns,
+        .magnitude = exact.magnitude.data() + first * b.columns,
+    });
     first = last;
   }
   if (const HostTensor* bias = job.input("bias")) add_bias(*bias, job.outputs[0].spec.shape, rows, exact);
@@ -190,7 +197,7 @@ Checked<Exact> matmul_reference(const ReferenceJob& job) {
     const Value* value = job.call.find(param);
     Value fused;
     if (std::string_view(param) == "program_config" && value != nullptr && !value->is_null()) {
-      OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(job.call, o, Board{}));
+      OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(job.call, Board{}));
       fused = program.fused_activation;
       value = &fused;
     } else if (std::string_view(param) == "program_config") {

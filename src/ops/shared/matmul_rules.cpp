@@ -265,7 +265,7 @@ Checked<std::vector<OutputSpec>> infer_matmul(const BoundCall& call, const Board
     return finish(std::move(shape), dtype, o.a->layout.value, memory, board);
   }
 
-  OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(call, o, board));
+  OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(call, board));
   OPWRIGHT_CHECK_ASSIGN(const auto fused, exact_activations(&program.fused_activation, "program_config"));
   if (call.passed("core_grid") && activation && o.batch_b > 1)
     return refuse("Cannot use activation with batched input b");
@@ -274,7 +274,7 @@ Checked<std::vector<OutputSpec>> infer_matmul(const BoundCall& call, const Board
   OPWRIGHT_CHECK(check_batches(o, program, !fused.empty()));
   OPWRIGHT_CHECK(check_program(program, o, memory, compute, board));
   OPWRIGHT_CHECK_ASSIGN(MemoryConfig placed, output_memory(program, o, memory, board));
-  if (bias != nullptr) OPWRIGHT_CHECK(check_bias(call, *bias, bias_apart(call, o), dtype, shape));
+  if (bias != nullptr) OPWRIGHT_CHECK(check_bias(call, *bias, bias_apart(call), dtype, shape));
   OPWRIGHT_CHECK(check_given_output(call, shape));
   const Layout layout = program.untilize_out ? Layout::kRowMajor : Layout::kTile;
   return finish(std::move(shape), dtype, layout, std::move(placed), board);
@@ -315,7 +315,7 @@ ErrorBudget matmul_budget(const BoundCall& call) {
   static const Board board = find_board("n150").value_or(Board{});
   const auto operands = matmul_operands(call);
   if (!operands) return {};
-  const auto program = matmul_program(call, *operands, board);
+  const auto program = matmul_program(call, board);
   Contraction c{.terms = operands->a_shape.back(),
                 .block = program ? program->in0_block_w * 32 : 0,
                 .config = matmul_compute(call, board),

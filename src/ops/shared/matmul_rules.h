@@ -6,6 +6,7 @@
 #include "model/board.h"
 #include "model/bound_call.h"
 #include "model/error_budget.h"
+#include "model/matmul_operands.h"
 #include "model/matmul_program.h"
 #include "model/refusal.h"
 #include "model/tensor_layout.h"
