@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "model/op_config.h"
-#include "model/tensor_layout.h"
+#include "model/output_spec.h"
 
 namespace opwright {
 

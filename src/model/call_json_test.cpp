@@ -132,7 +132,7 @@ TEST(CallJson, SlotsCountTensorsInTheOrderOfTheCall) {
 }
 
 TEST(CallJson, OutputsCarryTheirPaddedShape) {
-  const OutputSpec output = output_spec(tensor({1, 1, 33, 5}));
+  const OutputSpec output{tensor({1, 1, 33, 5}), {1, 1, 64, 32}, ""};
   json::Document document;
   const auto again = decode_output(**document.parse(encode_output(output)));
   ASSERT_TRUE(again);

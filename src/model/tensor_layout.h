@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/board.h"
+#include "model/output_spec.h"
 #include "model/refusal.h"
 #include "model/tensor_spec.h"
 
@@ -74,12 +75,7 @@ Checked<void> check_memory(const MemoryConfig& memory);
 // Room is not looked at: that is the allocator's business. Tensors on the host keep no rule of the device.
 Checked<void> check_tensor(const TensorSpec& spec, const Board& board);
 
-// What an operator makes: the tensor and its padded shape (which operators may choose wider than the layout asks).
-struct OutputSpec {
-  TensorSpec spec;
-  Shape padded;
-  std::string alias;  // the parameter whose tensor it is, written in place; "" when it is a new tensor
-};
+// A tensor that an operator makes, padded as its layout asks.
 OutputSpec output_spec(TensorSpec spec);
 
 }  // namespace opwright
