@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "base/json_write.h"
-#include "model/machine_info.h"
+#include "library/machine_info.h"
 #include "normalize/provenance_names.h"
 
 namespace opwright::app {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/compute_config.h"
+#include "library/compute_config.h"
 
 namespace opwright {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "model/board.h"
+#include "library/board.h"
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
 #include "model/op_config.h"
-#include "model/tensor_layout.h"
 
 namespace opwright {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/tensor_layout.h"
+#include "library/tensor_layout.h"
 
 namespace opwright {
 

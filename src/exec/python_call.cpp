@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
-#include "model/tensor_layout.h"
 #include "ops/all_ops.h"
 
 namespace opwright {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "model/board.h"
+#include "library/board.h"
 
 namespace opwright {
 

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "base/json.h"
-#include "model/machine_info.h"
+#include "library/machine_info.h"
 
 namespace opwright::normalize {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "model/board.h"
-#include "model/conv_shards.h"
+#include "library/board.h"
+#include "library/conv_shards.h"
 #include "ops/shared/conv_call.h"
 #include "ops/shared/conv_rules.h"
 #include "ops/shared/matmul_rules.h"

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/tensor_layout.h"
 #include "model/bound_call.h"
 #include "model/error_budget.h"
 #include "model/host_tensor.h"
 #include "model/refusal.h"
-#include "model/tensor_layout.h"
 #include "ops/random.h"
 
 namespace opwright {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/sim/sfpu.h"
-#include "model/activation.h"
+#include "library/activation.h"
 
 namespace opwright::sim {
 

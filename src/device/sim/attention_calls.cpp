@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "device/sim/attention.h"
-#include "model/attention_program.h"
+#include "library/attention_program.h"
 
 namespace opwright::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "device/sim/pack.h"
-#include "model/compute_config.h"
+#include "library/compute_config.h"
 
 namespace opwright::sim {
 

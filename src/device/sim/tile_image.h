@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
-#include "model/tensor_layout.h"
 
 namespace opwright::sim {
 

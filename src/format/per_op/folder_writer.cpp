@@ -23,7 +23,7 @@
 #include "format/per_op/file_time.h"
 #include "format/per_op/json_lines.h"
 #include "format/per_op/writer.h"
-#include "model/machine_info.h"
+#include "library/machine_info.h"
 
 namespace opwright::format {
 namespace {

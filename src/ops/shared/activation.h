@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/activation.h"
+#include "library/activation.h"
 #include "ops/shared/unary_exact.h"
 
 namespace opwright {

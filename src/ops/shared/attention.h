@@ -5,10 +5,10 @@
 #include <functional>
 #include <vector>
 
-#include "model/attention_program.h"
-#include "model/board.h"
+#include "library/attention_program.h"
+#include "library/board.h"
+#include "library/compute_config.h"
 #include "model/bound_call.h"
-#include "model/compute_config.h"
 #include "model/error_budget.h"
 #include "ops/op.h"
 

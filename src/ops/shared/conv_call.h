@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "library/conv_config.h"
+#include "library/conv_shards.h"
 #include "model/bound_call.h"
-#include "model/conv_config.h"
-#include "model/conv_shards.h"
 #include "model/refusal.h"
 #include "ops/shared/window.h"
 

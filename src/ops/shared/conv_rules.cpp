@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/conv_shards.h"
+#include "library/conv_shards.h"
 #include "model/host_tensor.h"
 #include "model/quantize.h"
 #include "ops/shared/activation.h"

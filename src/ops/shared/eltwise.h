@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/tensor_layout.h"
 #include "model/bound_call.h"
 #include "model/refusal.h"
 #include "model/tensor_facts.h"
-#include "model/tensor_layout.h"
 
 namespace opwright::eltwise {
 

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/matmul_operands.h"
+#include "library/matmul_program.h"
+#include "library/tensor_layout.h"
 #include "model/bound_call.h"
 #include "model/error_budget.h"
-#include "model/matmul_operands.h"
-#include "model/matmul_program.h"
 #include "model/refusal.h"
-#include "model/tensor_layout.h"
 #include "ops/op.h"
 
 namespace opwright {

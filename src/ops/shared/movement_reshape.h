@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/tensor_layout.h"
 #include "model/refusal.h"
-#include "model/tensor_layout.h"
 
 namespace opwright {
 

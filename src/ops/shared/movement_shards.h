@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/board.h"
-#include "model/tensor_layout.h"
+#include "library/board.h"
+#include "library/tensor_layout.h"
 
 namespace opwright {
 

@@ -1,9 +1,9 @@
 // The rules of going from rows to tiles and back.
 #pragma once
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/tensor_layout.h"
 #include "model/refusal.h"
-#include "model/tensor_layout.h"
 
 namespace opwright {
 

@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/compute_config.h"
+#include "library/tensor_layout.h"
 #include "model/bound_call.h"
-#include "model/compute_config.h"
 #include "model/error_budget.h"
 #include "model/refusal.h"
-#include "model/tensor_layout.h"
 #include "ops/op.h"
 
 namespace opwright {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "model/conv_shards.h"
+#include "library/conv_shards.h"
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
-#include "model/tensor_layout.h"
 #include "ops/shared/slice_config.h"
 #include "ops/shared/window.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/board.h"
+#include "library/board.h"
 #include "model/bound_call.h"
 #include "ops/op.h"
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/tensor_layout.h"
 #include "model/bound_call.h"
 #include "model/error_budget.h"
 #include "model/refusal.h"
-#include "model/tensor_layout.h"
 #include "ops/op.h"
 
 namespace opwright {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "model/tensor_layout.h"
+#include "library/tensor_layout.h"
 
 namespace opwright {
 namespace {

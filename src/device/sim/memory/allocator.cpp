@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "model/shard_distribution.h"
-#include "model/tensor_layout.h"
+#include "library/shard_distribution.h"
+#include "library/tensor_layout.h"
 
 namespace opwright::sim {
 namespace {

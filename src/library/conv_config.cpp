@@ -1,4 +1,4 @@
-#include "model/conv_config.h"
+#include "library/conv_config.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "model/shard_distribution.h"
+#include "library/shard_distribution.h"
 
 #include <gtest/gtest.h>
 

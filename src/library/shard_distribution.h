@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "library/tensor_layout.h"
 #include "model/refusal.h"
-#include "model/tensor_layout.h"
 #include "model/tensor_spec.h"
 
 namespace opwright {

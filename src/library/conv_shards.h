@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/board.h"
-#include "model/conv_config.h"
+#include "library/board.h"
+#include "library/conv_config.h"
 #include "model/tensor_spec.h"
 
 namespace opwright {

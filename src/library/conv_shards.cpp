@@ -1,12 +1,12 @@
-#include "model/conv_shards.h"
+#include "library/conv_shards.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "library/matmul_program.h"
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
-#include "model/matmul_program.h"
-#include "model/tensor_layout.h"
 
 namespace opwright {
 namespace {

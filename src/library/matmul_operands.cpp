@@ -1,10 +1,10 @@
-#include "model/matmul_operands.h"
+#include "library/matmul_operands.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "model/tensor_layout.h"
+#include "library/tensor_layout.h"
 
 namespace opwright {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/compute_config.h"
+#include "library/compute_config.h"
 
 #include <gtest/gtest.h>
 

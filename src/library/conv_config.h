@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "library/compute_config.h"
 #include "model/bound_call.h"
-#include "model/compute_config.h"
 #include "model/refusal.h"
 
 namespace opwright {

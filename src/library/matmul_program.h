@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/board.h"
+#include "library/board.h"
+#include "library/compute_config.h"
 #include "model/bound_call.h"
-#include "model/compute_config.h"
 #include "model/refusal.h"
 
 namespace opwright {

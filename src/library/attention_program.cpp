@@ -1,4 +1,4 @@
-#include "model/attention_program.h"
+#include "library/attention_program.h"
 
 #include "model/value.h"
 

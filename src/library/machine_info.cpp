@@ -1,4 +1,4 @@
-#include "model/machine_info.h"
+#include "library/machine_info.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
-#include "model/board.h"
+#include "library/board.h"
 
 namespace opwright {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/matmul_choice.h"
+#include "library/matmul_choice.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <ranges>
 #include <utility>
 
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
-#include "model/tensor_layout.h"
 
 namespace opwright {
 namespace {

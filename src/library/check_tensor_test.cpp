@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/tensor_layout.h"
+#include "library/tensor_layout.h"
 #include "model/test_tensors.h"
 
 namespace opwright {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "model/matmul_operands.h"
-#include "model/matmul_program.h"
+#include "library/matmul_operands.h"
+#include "library/matmul_program.h"
 
 namespace opwright {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/board.h"
+#include "library/board.h"
 #include "model/output_spec.h"
 #include "model/refusal.h"
 #include "model/tensor_spec.h"

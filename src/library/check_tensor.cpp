@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "library/shard_distribution.h"
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
-#include "model/shard_distribution.h"
-#include "model/tensor_layout.h"
 
 namespace opwright {
 namespace {

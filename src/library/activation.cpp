@@ -1,4 +1,4 @@
-#include "model/activation.h"
+#include "library/activation.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "model/matmul_program.h"
+#include "library/matmul_program.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <charconv>
 #include <optional>
 
+#include "library/matmul_choice.h"
+#include "library/matmul_operands.h"
+#include "library/tensor_layout.h"
 #include "model/host_tensor.h"
-#include "model/matmul_choice.h"
-#include "model/matmul_operands.h"
-#include "model/tensor_layout.h"
 
 namespace opwright {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/tensor_layout.h"
+#include "library/tensor_layout.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
-#include "model/matmul_program.h"
+#include "library/matmul_program.h"
 
 #include <gtest/gtest.h>
 
-#include "model/matmul_operands.h"
+#include "library/matmul_operands.h"
 
 namespace opwright {
 namespace {

@@ -1,8 +1,8 @@
-#include "model/machine_info.h"
+#include "library/machine_info.h"
 
 #include <gtest/gtest.h>
 
-#include "model/board.h"
+#include "library/board.h"
 
 namespace opwright {
 namespace {

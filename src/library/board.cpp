@@ -1,4 +1,4 @@
-#include "model/board.h"
+#include "library/board.h"
 
 #include <fmt/format.h>
 
