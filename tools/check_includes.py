@@ -5,7 +5,8 @@ usage: check_includes.py [SOURCE_FOLDER]     default: src/ of this checkout
        check_includes.py --self-test
 
 The table is the include rule of ARCHITECTURE.md. Rooms of one row never include each other; the exceptions are written
-out. A new room gets a line here and in ARCHITECTURE.md in the same commit.
+out. A new room gets a line here and in ARCHITECTURE.md in the same commit. What references and kernels both stand on is
+a closed list, so that no arithmetic is shared between the judge and what it judges.
 """
 
 import re
@@ -55,6 +56,28 @@ MAY_INCLUDE_FILES: dict[str, set[str]] = {
     "format": {"capture/layout.h", "capture/crc32c.h", "capture/encoder.h"},
 }
 
+# What references (ops) and kernels (device/sim) both stand on: nouns of a call and facts of the library. Arithmetic and
+# index arithmetic of an operator are not among them. They exist twice, once on each side, because a wrong index in a
+# file that both include is wrong in judge and judged alike, and passes. A header that is new here is looked at first.
+JUDGE = "ops"
+JUDGED = "device/sim"
+COMMON: set[str] = {
+    "model/bound_call.h", "model/error_budget.h", "model/host_tensor.h", "model/op_config.h", "model/outcome.h",
+    "model/output_spec.h", "model/refusal.h", "model/spelled.h", "model/tensor_facts.h", "model/tensor_spec.h",
+    "model/value.h",
+    "library/activation.h", "library/attention_program.h", "library/board.h", "library/compute_config.h",
+    "library/conv_config.h", "library/conv_shards.h", "library/matmul_program.h", "library/tensor_layout.h",
+}
+
+# Headers that few files may reach, by whatever way, and which those are.
+ONLY_FOR: dict[str, tuple[str, ...]] = {
+    # operands as the library's rules see them: who computes a product finds its elements without it
+    "library/matmul_operands.h": (
+        "library/", "ops/shared/matmul_rules", "ops/shared/matmul_program_rules", "ops/matmul.cpp", "ops/linear.cpp",
+        "ops/conv2d.cpp",
+    ),
+}
+
 
 def include_problem(room: str, bracket: str, path: str) -> str | None:
     """Says what is wrong with one include line of a file of `room`, or nothing."""
@@ -77,8 +100,45 @@ def include_problem(room: str, bracket: str, path: str) -> str | None:
     return f"{room} may not include {other} (it may include: {allowed}); {hint}"
 
 
+def reached(graph: dict[str, list[str]], start: str) -> set[str]:
+    """All of our headers that a file includes, itself or through others."""
+    seen: set[str] = set()
+    ways = [start]
+    while ways:
+        for path in graph.get(ways.pop(), []):
+            if path not in seen:
+                seen.add(path)
+                ways.append(path)
+    return seen
+
+
+def sharing_problems(graph: dict[str, list[str]], shown: str) -> list[str]:
+    """Headers that judge and judged share and should not, and headers that are not for everybody."""
+    problems = []
+    sides: dict[str, dict[str, str]] = {JUDGE: {}, JUDGED: {}}  # header -> the first file that reaches it
+    for file in sorted(graph):
+        if file.endswith("_test.cpp"):  # a test may compare the two
+            continue
+        found = reached(graph, file)
+        for side, headers in sides.items():
+            if file.startswith(side + "/"):
+                for path in found:
+                    headers.setdefault(path, file)
+        for path, allowed in ONLY_FOR.items():
+            if path in found and not file.startswith(allowed):
+                problems.append(f"{shown}/{file}:1: reaches {path}, which is for {', '.join(allowed)} only")
+    for path in sorted(set(sides[JUDGE]) & set(sides[JUDGED])):
+        if path.split("/")[0] in ("model", "library") and path not in COMMON:
+            problems.append(
+                f"{shown}/{path}:1: {sides[JUDGE][path]} and {sides[JUDGED][path]} both reach it: arithmetic of an "
+                f"operator exists twice, in {JUDGE} and in {JUDGED}; a noun or a fact gets a line in COMMON"
+            )
+    return problems
+
+
 def check(source: Path) -> list[str]:
     problems = []
+    graph: dict[str, list[str]] = {}
     for file in sorted(source.rglob("*")):
         if file.suffix not in SUFFIXES:
             continue
@@ -91,9 +151,11 @@ def check(source: Path) -> list[str]:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             found = INCLUDE.match(line)
             problem = include_problem(room, found[1], found[2]) if found else None
+            if found and found[1] == '"':
+                graph.setdefault("/".join(parts), []).append(found[2])
             if problem:
                 problems.append(f"{shown}:{number}: {problem}")
-    return problems
+    return problems + sharing_problems(graph, source.name)
 
 
 def self_test() -> None:
@@ -137,6 +199,26 @@ def self_test() -> None:
             problems = check(source)
             assert len(problems) == 1 and expected in problems[0], (name, problems)
             (source / name).unlink()
+
+        # Both sides reach a header that is neither noun nor fact, one of them through another header.
+        for name, text in {
+            "model/places.h": "",
+            "device/sim/kernel.h": '#include "model/places.h"\n',
+            "device/sim/kernel.cpp": '#include "device/sim/kernel.h"\n',
+            "device/external/free.cpp": '#include "model/places.h"\n',
+        }.items():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_text(text)
+        assert check(source) == [], check(source)
+        (source / "ops").mkdir()
+        (source / "ops/exact_test.cpp").write_text('#include "model/places.h"\n')
+        assert check(source) == [], check(source)
+        (source / "ops/exact.cpp").write_text('#include "model/places.h"\n#include "model/value.h"\n')
+        problems = check(source)
+        assert len(problems) == 1 and "ops/exact.cpp and device/sim/kernel.cpp both reach it" in problems[0], problems
+        (source / "ops/exact.cpp").write_text('#include "library/matmul_operands.h"\n')
+        problems = check(source)
+        assert len(problems) == 1 and "ops/exact.cpp:1: reaches library/matmul_operands.h" in problems[0], problems
     print("check_includes: self-test passed")
 
 

@@ -6,10 +6,10 @@
 
 #include "library/conv_shards.h"
 #include "model/host_tensor.h"
-#include "model/quantize.h"
 #include "ops/shared/activation.h"
 #include "ops/shared/conv_call.h"
 #include "ops/shared/slice_config.h"
+#include "ops/shared/stored_values.h"
 
 namespace opwright {
 namespace {
@@ -120,12 +120,16 @@ bool fill_conv(const BoundCall& call, std::size_t slot, Random& random, HostTens
   const std::int64_t columns = tensor.spec.shape.back();
   const std::int64_t in = std::max<std::int64_t>(1, conv->in_channels / conv->groups);
   const std::int64_t out = std::max<std::int64_t>(1, conv->out_channels / conv->groups);
-  tensor.floats.assign(static_cast<std::size_t>(tensor.size()), 0.0F);
-  for (std::int64_t row = 0; row < tensor.spec.shape[2]; ++row)
+  tensor.floats.clear();
+  std::vector<double> line(static_cast<std::size_t>(columns));
+  for (std::int64_t row = 0; row < tensor.spec.shape[2]; ++row) {
     for (std::int64_t column = 0; column < columns; ++column)
-      if (row % conv->weight_channels / in == column / out)
-        tensor.floats[static_cast<std::size_t>(row * columns + column)] = static_cast<float>(random.normal());
-  quantize(tensor);
+      line[static_cast<std::size_t>(column)] = row % conv->weight_channels / in == column / out
+                                                   ? static_cast<double>(static_cast<float>(random.normal()))
+                                                   : 0.0;
+    as_stored(line, tensor.spec.dtype.value);
+    for (const double value : line) tensor.floats.push_back(static_cast<float>(value));
+  }
   return true;
 }
 

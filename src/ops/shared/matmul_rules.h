@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "library/board.h"
-#include "library/matmul_operands.h"
 #include "library/matmul_program.h"
 #include "library/tensor_layout.h"
 #include "model/bound_call.h"
@@ -13,6 +12,8 @@
 #include "ops/op.h"
 
 namespace opwright {
+
+struct MatmulOperands;
 
 Checked<std::vector<OutputSpec>> infer_matmul(const BoundCall& call, const Board& board);
 
