@@ -47,7 +47,7 @@ class Ingest final : public format::TraceSink {
         next_form_(next_form) {}
 
   Status observe(const Observed& observed) override {
-    if (progress_ && ++observed_ % kObservedBetweenLooks == 0) tell_progress();
+    if (++observed_ % kObservedBetweenLooks == 0) OPWRIGHT_TRY(look_up());
     const Operation& operation = operation_of(observed.op);
     if (operations_.size() > limits().distinct)
       return fail(over_limit(observed.path, &Limits::distinct,
@@ -100,7 +100,12 @@ class Ingest final : public format::TraceSink {
     return {};
   }
 
-  void set_progress(std::function<void(const ImportReport&)> progress) { progress_ = std::move(progress); }
+  void set_callbacks(const IngestOptions& options) {
+    progress_ = options.progress;
+    stop_ = options.stop;
+    between_ = options.between;
+  }
+  bool stopped() const { return report_.stopped; }
   void close_lookup() { lookup_.reset(); }
   void filter_operations(bool on) { filtering_ = on; }
 
@@ -127,12 +132,17 @@ class Ingest final : public format::TraceSink {
     std::string name;  // dotted
     normalize::OpFilter::Verdict verdict;
   };
-  void tell_progress() {
+  // Tells how far it is, and asks whether to go on, if that was some time ago.
+  Status look_up() {
+    if (!progress_ && !stop_) return {};
     const auto now = std::chrono::steady_clock::now();
-    if (now - told_ < std::chrono::milliseconds(200)) return;
+    if (now - told_ < between_) return {};
     told_ = now;
     report_.configurations = static_cast<std::int64_t>(seen_configs_.size());
-    progress_(report_);
+    if (progress_) progress_(report_);
+    report_.stopped = stop_ && stop_();
+    if (report_.stopped) return fail(ErrorCode::kIo, "stopped");  // seen by nobody: ingest() asks the report
+    return {};
   }
 
   Operation& operation_of(std::string_view spelled) {
@@ -263,6 +273,8 @@ class Ingest final : public format::TraceSink {
   Ledger ledger_;
   ImportReport report_;
   std::function<void(const ImportReport&)> progress_;
+  std::function<bool()> stop_;
+  std::chrono::milliseconds between_{};
   std::size_t observed_ = 0;
   std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
 };
@@ -300,6 +312,12 @@ Status read_all(const std::vector<std::string>& paths, Fetched& fetched, const I
 
 }  // namespace
 
+std::int64_t ImportReport::lost() const {
+  std::int64_t count = 0;
+  for (const auto& [kind, loss] : losses) count += loss.count;
+  return count;
+}
+
 Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestOptions& options) {
   OPWRIGHT_TRY_ASSIGN(const normalize::OpFilter filter, normalize::OpFilter::make(options.filter));
   OPWRIGHT_TRY_ASSIGN(Fetched fetched, fetch_streams(paths));
@@ -317,19 +335,23 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   constexpr std::int64_t kNoRow = std::int64_t{1} << 60;
   Ingest sink(filter, std::move(lookup), thread ? &*thread : nullptr,
               writer ? writer->next_configuration() : ConfigId{kNoRow}, writer ? writer->next_form() : FormId{kNoRow});
-  sink.set_progress(options.progress);
+  sink.set_callbacks(options);
   const auto read_and_write = [&]() -> Result<ImportReport> {
     const Status read = read_all(paths, fetched, options, sink);
     const Status written = thread ? thread->finish() : Status();
-    if (!read) return fail(read.error());
+    if (!read && !sink.stopped()) return fail(read.error());
     if (!written) return fail(written.error());
     ImportReport report = sink.report();
+    report.stopped = sink.stopped() || (options.stop && options.stop());
+    if (report.stopped) return report;
     if (report.files == 0)
       return fail(ErrorCode::kBadInput, fmt::format("{}: no trace in it; nothing to import", paths.front()));
-    if (options.strict && !report.losses.empty()) return report;  // the caller sees the losses; nothing is committed
+    report.refused = options.strict && !report.losses.empty();
+    if (report.refused) return report;  // the caller sees the losses; nothing is committed
     if (writer) {
       OPWRIGHT_TRY(sink.ledger().write(*writer));
       OPWRIGHT_TRY(writer->commit());
+      report.written = true;
     }
     return report;
   };

@@ -1,6 +1,7 @@
 // Trace -> configurations -> store: the one way in, for `import`, `trace` and merged stores alike.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,6 +36,10 @@ struct ImportReport {
   std::map<std::string, std::int64_t> left_out;  // by rule: return values, side files, …
   std::int64_t unparsed_left = 0;
   std::string unparsed_example;
+  std::int64_t lost() const;       // parts of the input, of all kinds
+  bool written = false;            // it is in the store: no dry run, not refused
+  bool refused = false;            // strict, and something was lost: nothing was written
+  bool stopped = false;            // the caller asked to stop: it counts what was read so far, nothing was written
   std::int64_t unknown_names = 0;  // dtypes, layouts, … outside the known sets: kept as spelled
   std::string unknown_example;
 };
@@ -49,7 +54,10 @@ struct IngestOptions {
   store::Durability durability = store::Durability::kConsistent;
   // Set: a store among the paths is read as far as it is sound, and this is told what is not.
   std::function<void(const std::string& what)> salvage;
-  std::function<void(const ImportReport& so_far)> progress;  // called a few times a second; may be empty
+  // Both are called at most every `between`, on the thread of the caller, and may be empty.
+  std::function<void(const ImportReport& so_far)> progress;
+  std::chrono::milliseconds between{200};
+  std::function<bool()> stop;  // true: the import ends, and nothing of it is written
 };
 
 // Reads `paths` into the store in one transaction: all of it is there afterwards, or nothing.

@@ -9,9 +9,9 @@
 #include <variant>
 
 #include "app/device_program.h"
+#include "app/question.h"
 #include "base/secrets.h"
 #include "base/words.h"
-#include "select/selected.h"
 #include "vectors/read_vectors.h"
 
 namespace opwright::app {
@@ -217,13 +217,9 @@ Status for_each_vector(const RunChoice& choice, const VectorPlace& place, const 
   if (!choice.vectors.empty()) return vectors::read_vectors(choice.vectors, use);
   vectors::SuiteOptions options = suite_options(choice);
   options.announce = place.announce;
-  select::Selector selector;
-  if (!choice.where.empty()) {
-    OPWRIGHT_TRY_ASSIGN(selector, select::parse_selector(choice.where));
-  }
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, parse_where(choice.where));
   if (!options.file.empty()) return vectors::for_each_vector_of_file(selector, options, use);
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader,
-                      store::Reader::open(place.store, place.wait_ms, select::identity_of_this_build()));
+  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_reader(place.store, place.wait_ms));
   return vectors::for_each_vector(reader, selector, options, use);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/ending.h"
 #include "cli/device_flags.h"
 #include "cli/output.h"
 #include "exec/conform.h"
@@ -143,7 +144,7 @@ Result<int> run_conform(const ParsedArgs& args, CommandEnv& env) {
     print_report(report, list, env);
   else
     print_object(report_json(report), {}, "", env);
-  return report.disagreements.empty() ? kExitOk : kExitDifference;
+  return app::exit_code(app::ending_of(report));
 }
 
 }  // namespace opwright::cli

@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <set>
 
-#include "app/config_diff.h"
+#include "app/ending.h"
 #include "app/value_json.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/query.h"
 #include "normalize/normalize.h"
 
 namespace opwright::cli {
@@ -69,37 +67,23 @@ void describe(const app::OperationDiff& diff, std::size_t limit, std::string& hu
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 5));
-  normalize::FilterOptions options;
+  app::DiffOptions options{.a = args.positionals[0], .b = args.positionals[1], .where = args.value("--where")};
   options.all_ops = args.is_set("--all-ops");
-  OPWRIGHT_TRY_ASSIGN(const auto filter, normalize::OpFilter::make(options));
-  OPWRIGHT_TRY_ASSIGN(const app::ConfigSet a, app::load_configs(args.positionals[0], filter, selector, wait));
-  OPWRIGHT_TRY_ASSIGN(const app::ConfigSet b, app::load_configs(args.positionals[1], filter, selector, wait));
-
-  std::set<std::string> names;
-  for (const auto& [op, configs] : a.by_op) names.insert(op);
-  for (const auto& [op, configs] : b.by_op) names.insert(op);
-  static const std::vector<OpConfig> kNone;
-  const auto of = [](const app::ConfigSet& set, const std::string& op) -> const std::vector<OpConfig>& {
-    const auto found = set.by_op.find(op);
-    return found == set.by_op.end() ? kNone : found->second;
-  };
-  std::int64_t same = 0;
+  OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
+  OPWRIGHT_TRY_ASSIGN(const app::ConfigsDiff found, app::diff_configs(options));
+  const app::ConfigSet& a = found.a;
+  const app::ConfigSet& b = found.b;
   std::vector<std::string> added, removed, changed;
   std::string human;
-  for (const std::string& op : names) {
-    const app::OperationDiff diff = app::diff_operation(op, of(a, op), of(b, op));
-    same += diff.same;
+  for (const app::OperationDiff& diff : found.operations) {
     for (const OpConfig* config : diff.added) added.push_back(config_json(*config));
     for (const OpConfig* config : diff.removed) removed.push_back(config_json(*config));
     for (const app::ConfigPair& pair : diff.changed) changed.push_back(pair_json(pair));
     if (!diff.added.empty() || !diff.removed.empty() || !diff.changed.empty()) describe(diff, limit, human);
   }
-  const bool equal = added.empty() && removed.empty() && changed.empty();
   human = fmt::format("{} against {}: {} same, {} changed, {} removed, {} added\n",
-                      plural(a.configurations, "configuration"), grouped(b.configurations), grouped(same),
+                      plural(a.configurations, "configuration"), grouped(b.configurations), grouped(found.same),
                       changed.size(), removed.size(), added.size()) +
           human;
   for (const auto& [name, set] : {std::pair{args.positionals[0], &a}, std::pair{args.positionals[1], &b}}) {
@@ -110,20 +94,20 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       human += fmt::format("LOST {} of {}: {}\n", set->losses, visible(name), visible(set->loss_example));
   }
   JsonObject object;
-  object.add_bool("equal", equal)
-      .add("same", same)
+  object.add_bool("equal", found.equal())
+      .add("same", found.same)
       .add_raw("added", json_array(added, true))
       .add_raw("removed", json_array(removed, true))
       .add_raw("changed", json_array(changed, true))
       .add("filtered", a.filtered + b.filtered)
       .add("losses", a.losses + b.losses);
   print_object(object,
-               {{"same", std::to_string(same)},
+               {{"same", std::to_string(found.same)},
                 {"changed", std::to_string(changed.size())},
                 {"removed", std::to_string(removed.size())},
                 {"added", std::to_string(added.size())}},
                human, env);
-  return equal ? kExitOk : kExitDifference;
+  return app::exit_code(app::ending_of(found));
 }
 
 }  // namespace

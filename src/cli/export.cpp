@@ -2,16 +2,14 @@
 
 #include <array>
 
-#include "app/export_master.h"
-#include "app/value_json.h"
+#include "app/export_configs.h"
+#include "app/make_vectors.h"
 #include "base/input.h"
 #include "base/near_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
 #include "cli/vectors_export.h"
-#include "format/master/value_writer.h"
-#include "normalize/normalize.h"
 
 namespace opwright::cli {
 namespace {
@@ -27,51 +25,6 @@ constexpr std::array kFlags{
 constexpr std::array<std::string_view, 5> kFormats{"master", "master1", "jsonl", "csv", "vectors"};
 constexpr std::array<std::string_view, 2> kLater{"per-op", "native"};
 
-// One configuration a line: what a data tool wants.
-std::string jsonl_text(const std::vector<Selected>& selected, app::ExportReport& report) {
-  std::string text;
-  for (const Selected& one : selected) {
-    JsonObject object;
-    object.add("operation", one.config.op)
-        .add("key", to_hex(one.config.key))
-        .add("convention", name_of(one.config.convention))
-        .add("calls", one.calls)
-        .add("uncounted", one.uncounted)
-        .add_raw("models", json_array(one.models(), false))
-        .add_raw("machines", json_array(one.machines(), false))
-        .add_raw("sources", json_array(one.sources(), false))
-        .add_raw("arguments", app::arguments_json(one.config))
-        .add("raised", one.raised)
-        .add("error", one.error());
-    text += object.text() + "\n";
-    ++report.configurations;
-  }
-  return text;
-}
-
-std::string csv_text(const std::vector<Selected>& selected, app::ExportReport& report) {
-  std::string text = "operation,key,convention,calls,uncounted,models,machines,configuration,raised,error\n";
-  const auto joined = [](const std::vector<std::string>& names) {
-    std::string all;
-    for (const std::string& name : names) all += (all.empty() ? "" : "; ") + name;
-    return all;
-  };
-  for (const Selected& one : selected) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_cell(one.config.op), to_hex(one.config.key),
-                        name_of(one.config.convention), one.calls, one.uncounted, csv_cell(joined(one.models())),
-                        csv_cell(joined(one.machines())), csv_cell(normalize::canonical_text(one.config)), one.raised,
-                        csv_cell(one.error()));
-    ++report.configurations;
-  }
-  return text;
-}
-
-// A master is where tests come from, and what never returned is no test.
-void leave_out_raised(std::vector<Selected>& selected, app::ExportReport& report) {
-  const auto left = std::erase_if(selected, [](const Selected& one) { return one.only_raised(); });
-  if (left > 0) report.left_out["configurations all of whose calls raised"] = static_cast<std::int64_t>(left);
-}
-
 Result<normalize::Generation> generation_of(const ParsedArgs& args) {
   const std::string name = args.value("--hash-generation", "G5");
   for (int g = 0; g < normalize::kGenerations; ++g) {
@@ -85,13 +38,12 @@ Result<normalize::Generation> generation_of(const ParsedArgs& args) {
 Result<int> export_vectors(const ParsedArgs& args, CommandEnv& env) {
   const std::string folder = args.value("--output");
   if (folder.empty()) return fail(ErrorCode::kUsage, "--to vectors writes files into a folder: add -o DIR");
-  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-  const vectors::SuiteOptions options{.group = vectors::GroupBy::kMesh};
-  vectors::SweepWriter writer = sweep_writer(options, folder, "");
-  OPWRIGHT_TRY(for_each_vector(reader, selector, options,
-                               [&](vectors::TestVector&& vector) { return writer.add(std::move(vector)); }));
-  OPWRIGHT_TRY_ASSIGN(const vectors::SweepReport report, writer.finish());
+  app::VectorsRequest request;
+  OPWRIGHT_TRY_ASSIGN(request.question, question_of(args, env));
+  request.suite.group = vectors::GroupBy::kMesh;
+  request.folder = folder;
+  OPWRIGHT_TRY_ASSIGN(const app::VectorsReport made, app::make_vectors(request));
+  const vectors::SweepReport& report = *made.written;
   print_object(export_json(report, folder),
                {{"folder", folder},
                 {"vectors", std::to_string(report.vectors)},
@@ -116,21 +68,17 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     return fail(ErrorCode::kUsage, "--hash-generation: only an era-2 master has hashes (--to master)");
   OPWRIGHT_TRY_ASSIGN(const normalize::Generation generation, generation_of(args));
   if (to == "vectors") return export_vectors(args, env);
-  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-  OPWRIGHT_TRY_ASSIGN(std::vector<Selected> selected, select_all(reader, selector));
-  OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
-  app::ExportReport report;
-  const bool is_master = to == "master" || to == "master1";
-  if (is_master && !args.is_set("--include-raised")) leave_out_raised(selected, report);
-  std::string text;
-  if (to == "master") {
-    OPWRIGHT_TRY_ASSIGN(text, app::master_era2(selected, traces, generation, report));
-  } else if (to == "master1") {
-    OPWRIGHT_TRY_ASSIGN(text, app::master_era1(selected, traces, report));
-  } else {
-    text = to == "jsonl" ? jsonl_text(selected, report) : csv_text(selected, report);
-  }
+  app::ExportOptions options;
+  OPWRIGHT_TRY_ASSIGN(options.question, question_of(args, env));
+  options.format = to == "master"    ? app::ExportFormat::kMaster
+                   : to == "master1" ? app::ExportFormat::kMaster1
+                   : to == "jsonl"   ? app::ExportFormat::kJsonl
+                                     : app::ExportFormat::kCsv;
+  options.include_raised = args.is_set("--include-raised");
+  options.generation = generation;
+  OPWRIGHT_TRY_ASSIGN(const app::ExportedConfigs exported, app::export_configs(options));
+  const std::string& text = exported.text;
+  const app::ExportReport& report = exported.report;
   const std::string file = args.value("--output");
   if (file.empty()) {
     env.out << text;

@@ -29,7 +29,7 @@ std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
   return total;
 }
 
-std::string human(const app::ImportReport& report, const app::IngestOptions& options, bool written, double seconds) {
+std::string human(const app::ImportReport& report, const app::IngestOptions& options, double seconds) {
   std::string text = fmt::format(
       "{}, {}{} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
       report.raised > 0 ? fmt::format(" ({} raised)", grouped(report.raised)) : "",
@@ -39,7 +39,9 @@ std::string human(const app::ImportReport& report, const app::IngestOptions& opt
                       grouped(report.known));
   if (report.forms != report.configurations)
     text += fmt::format("   ({} listed, {} spellings)", grouped(report.records), grouped(report.forms));
-  text += written ? "\n" : options.dry_run ? "   (dry run: nothing written)\n" : "   (strict: nothing written)\n";
+  text += report.written    ? "\n"
+          : options.dry_run ? "   (dry run: nothing written)\n"
+                            : "   (strict: nothing written)\n";
   if (!report.filtered.empty())
     text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), count_list(report.filtered, 8));
   if (!report.not_listed.empty()) {
@@ -60,7 +62,7 @@ std::string human(const app::ImportReport& report, const app::IngestOptions& opt
   text += fmt::format("{} in {:.3f} s", size_text(static_cast<std::int64_t>(report.bytes)), seconds);
   if (report.bytes > 1'000'000)
     text += fmt::format(" ({:.0f} MB/s)", static_cast<double>(report.bytes) / 1e6 / seconds);
-  return text + (written ? fmt::format(", store {}\n", visible(options.store)) : "\n");
+  return text + (report.written ? fmt::format(", store {}\n", visible(options.store)) : "\n");
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
@@ -96,7 +98,6 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (!done) return fail(done.error());
   const app::ImportReport& report = *done;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const bool refused = options.strict && !report.losses.empty();
 
   std::map<std::string, std::int64_t> losses;
   JsonObject examples;
@@ -112,7 +113,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("configurations", report.configurations)
       .add("records", report.records)
       .add("forms", report.forms)
-      .add("added", refused ? 0 : report.added)
+      .add("added", report.refused ? 0 : report.added)
       .add("known", report.known)
       .add_raw("filtered", counts_json(report.filtered))
       .add_raw("not_listed", counts_json(report.not_listed))
@@ -123,7 +124,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("unknown_names", report.unknown_names)
       .add("bytes", static_cast<std::int64_t>(report.bytes))
       .add_number("seconds", seconds)
-      .add_bool("written", !options.dry_run && !refused)
+      .add_bool("written", report.written)
       .add("raised", report.raised);
   print_object(object,
                {{"files", std::to_string(report.files)},
@@ -131,20 +132,20 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"operations", std::to_string(report.operations.size())},
                 {"configurations", std::to_string(report.configurations)},
                 {"forms", std::to_string(report.forms)},
-                {"added", std::to_string(refused ? 0 : report.added)},
+                {"added", std::to_string(report.refused ? 0 : report.added)},
                 {"known", std::to_string(report.known)},
                 {"filtered", std::to_string(sum(report.filtered))},
-                {"losses", std::to_string(sum(losses))},
+                {"losses", std::to_string(report.lost())},
                 {"unparsed_left", std::to_string(report.unparsed_left)},
                 {"bytes", std::to_string(report.bytes)},
                 {"seconds", fmt::format("{:.6f}", seconds)},
                 {"raised", std::to_string(report.raised)}},
-               human(report, options, !options.dry_run && !refused, seconds), env);
-  if (refused) {
+               human(report, options, seconds), env);
+  if (report.refused) {
     return fail(
         ErrorCode::kBadInput,
         fmt::format("--strict: {} of the input lost, so nothing was written; import without --strict to take the rest",
-                    plural(sum(losses), "part")));
+                    plural(report.lost(), "part")));
   }
   return kExitOk;
 }

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <new>
 
+#include "app/ending.h"
 #include "base/limits.h"
 #include "base/near_names.h"
 #include "base/secrets.h"
@@ -24,7 +25,7 @@ constexpr std::array kCommands{&kTrace,   &kImport, &kOps,    &kStats, &kShow, &
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 
-int exit_code(const Error& error) { return error.code == ErrorCode::kUsage ? kExitUsage : kExitFailed; }
+int exit_code(const Error& error) { return app::exit_code(app::ending_of(error)); }
 
 // A message may hold lines of others, such as the last words of a device program: they are indented, so that none looks
 // like a line of ours.

@@ -4,13 +4,14 @@ namespace opwright::cli {
 
 Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  return store::Reader::open(env.store, wait, identity_of_this_build());
+  return app::open_reader(env.store, wait);
 }
 
-Result<select::Selector> selector_of(const ParsedArgs& args) {
-  const std::string text = args.value("--where");
-  if (text.empty()) return select::Selector{};
-  return select::parse_selector(text);
+Result<select::Selector> selector_of(const ParsedArgs& args) { return app::parse_where(args.value("--where")); }
+
+Result<app::Question> question_of(const ParsedArgs& args, const CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  return app::Question{env.store, wait, args.value("--where")};
 }
 
 }  // namespace opwright::cli

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "app/ending.h"
 #include "base/near_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -82,7 +83,7 @@ Result<int> diff(const ParsedArgs& args, store::ResultsReader& reader, const rep
                 {"memory_growth", size(found.memory_growth)},
                 {"slower", size(found.slower)}},
                report::diff_text(found, most, text_width(env)), env);
-  return found.has_new_failure() ? kExitDifference : kExitOk;
+  return app::exit_code(app::ending_of(found));
 }
 
 Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::ResultStream& results, bool filtered,
@@ -104,7 +105,7 @@ Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::
     return {};
   }));
   const report::Analysis analysis = analyser.finish();
-  const int exit = analysis.failed > 0 ? kExitDifference : kExitOk;
+  const int exit = app::exit_code(app::ending_of(analysis));
   if (by) {
     print_groups(analysis, *by, env);
     return exit;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
+#include "app/import_results.h"
 #include "base/near_names.h"
 #include "cli/output.h"
 #include "cli/results_views.h"
@@ -12,7 +12,6 @@
 namespace opwright::cli {
 namespace {
 
-constexpr char kImporting[] = "importing";  // status of a run whose results are still coming in
 constexpr std::array<std::string_view, 4> kFormats{"csv", "junit", "jsonl", "sweep"};
 
 Result<report::Exported> export_one(std::string_view format, const std::string& path, const RunRecord& run,
@@ -64,45 +63,10 @@ Result<int> export_results(const std::vector<std::string>& targets, const RunRec
 }
 
 Result<int> import_results(const std::vector<std::string>& files, int wait, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const auto imported, app::import_results({env.store, wait, files}));
   Table table{{{"file"}, {"run"}, {"results", true}, {"added", true}, {"known", true}}, {}};
-  std::optional<store::ResultsWriter> writer;  // opened when the first file is known to be sound: it may make the store
-  for (const std::string& file : files) {
-    RunRecord run;
-    std::vector<std::int64_t> known;  // ascending
-    std::string status_there;         // of the run in the store; "" it is new
-    std::int64_t results = 0, added = 0;
-    const auto begin = [&](const RunRecord& found) -> Status {
-      run = found;
-      if (!writer) {
-        OPWRIGHT_TRY_ASSIGN(store::ResultsWriter opened, store::ResultsWriter::open(env.store, wait));
-        writer = std::move(opened);
-      }
-      OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(env.store, wait));
-      OPWRIGHT_TRY_ASSIGN(const auto there, reader.runs());
-      const auto same = std::find_if(there.begin(), there.end(), [&](const RunRecord& r) { return r.uid == run.uid; });
-      if (same == there.end()) {
-        RunRecord open = run;
-        open.status = kImporting;  // so that an import that is killed is seen, and can be done again
-        return writer->begin(open);
-      }
-      if (same->started != run.started || same->host != run.host || same->plan != run.plan)
-        return fail(ErrorCode::kUsage, fmt::format("{}: the store has another run called {} (started {} on {}); "
-                                                   "nothing was changed",
-                                                   file, run.uid, same->started, same->host));
-      status_there = same->status;
-      OPWRIGHT_TRY_ASSIGN(known, reader.done(run.uid));
-      return {};
-    };
-    OPWRIGHT_TRY(report::read_jsonl(file, begin, [&](CaseRecord&& record) -> Status {
-      ++results;
-      if (std::binary_search(known.begin(), known.end(), record.index)) return {};
-      ++added;
-      return writer->add(run.uid, record);
-    }));
-    if (status_there.empty() || status_there == kImporting || added > 0)
-      OPWRIGHT_TRY(writer->end(run.uid, run.status, run.ended));
-    table.rows.push_back({file, run.uid, results, added, results - added});
-  }
+  for (const app::ImportedRun& one : imported)
+    table.rows.push_back({one.file, one.run, one.results, one.added, one.results - one.added});
   print(table, env);
   return kExitOk;
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "app/ending.h"
 #include "cli/interrupts.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
@@ -11,8 +12,6 @@
 
 namespace opwright::cli {
 namespace {
-
-constexpr int kExitInterrupted = 130;
 
 void explain_plan(const app::PlanSummary& plan, CommandEnv& env) {
   for (const auto& [rule, count] : plan.invalid)
@@ -93,24 +92,19 @@ Result<int> run_many(const app::RunRequest& request, bool quiet, CommandEnv& env
   switch (report.end) {
     case app::RunReport::End::kNothingToResume:
       env.err << fmt::format("opwright: run {} is complete; nothing to resume\n", report.run.uid);
-      return kExitOk;
+      break;
     case app::RunReport::End::kPlanned:
       print_plan(report.plan, env);
-      return kExitOk;
+      break;
     case app::RunReport::End::kNotBegun:
       env.err << "opwright: interrupted before a device answered; no run was stored\n";
-      return kExitInterrupted;
+      break;
     case app::RunReport::End::kRan:
+      print_analysis(report.analysis, env);
+      if (report.ran.interrupted) env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
       break;
   }
-  print_analysis(report.analysis, env);
-  if (report.ran.interrupted) {
-    env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
-    return kExitInterrupted;
-  }
-  const report::Analysis& analysis = report.analysis;
-  const bool something = analysis.passed > 0 || analysis.undecided > 0;
-  return analysis.failed == 0 && analysis.disagreed == 0 && something ? kExitOk : kExitDifference;
+  return app::exit_code(app::ending_of(report));
 }
 
 }  // namespace opwright::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/ending.h"
 #include "app/value_json.h"
 #include "cli/output.h"
 
@@ -81,8 +82,7 @@ Result<int> run_one(const app::SingleRun& asked, CommandEnv& env) {
   print_object(result_json(report),
                {{"outcome", std::string(name_of(result.outcome))}, {"reason", result.reason}, {"case", asked.line}},
                result_text(report), env);
-  const bool well = result.outcome == Outcome::kPassed || result.outcome == Outcome::kAccepted;
-  return well && report.record.disagreement.empty() ? kExitOk : kExitDifference;
+  return app::exit_code(app::ending_of(report));
 }
 
 }  // namespace opwright::cli

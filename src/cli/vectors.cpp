@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
-#include <ctime>
 
+#include "app/make_vectors.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
@@ -143,46 +142,19 @@ void print_summary(const vectors::SuiteReport& report, const vectors::SweepRepor
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(const vectors::SuiteOptions options, options_of(args, env));
-  const std::string folder = args.value("--export");
-  std::optional<vectors::SweepWriter> writer;
-  if (!folder.empty()) writer.emplace(sweep_writer(options, folder, args.value("--tag")));
+  app::VectorsRequest request;
+  OPWRIGHT_TRY_ASSIGN(request.question, question_of(args, env));
+  OPWRIGHT_TRY_ASSIGN(request.suite, options_of(args, env));
+  request.folder = args.value("--export");
+  request.tag = args.value("--tag");
   const bool lines = env.format == OutputFormat::kJsonl;
-  const vectors::UseVector use = [&](vectors::TestVector&& vector) -> Status {
-    if (lines) env.out << vectors::to_line(vector) << '\n';
-    if (writer) return writer->add(std::move(vector));
-    return {};
-  };
-  vectors::SuiteReport report;
-  if (!options.file.empty() || !options.vectors.empty()) {
-    OPWRIGHT_TRY(for_each_vector_of_file(selector, options, use, &report));
-  } else {
-    OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-    OPWRIGHT_TRY(for_each_vector(reader, selector, options, use, &report));
-  }
-  std::optional<vectors::SweepReport> written;
-  if (writer) {
-    OPWRIGHT_TRY_ASSIGN(written, writer->finish());
-  }
-  if (!lines) print_summary(report, written ? &*written : nullptr, folder, env);
+  if (lines) request.each = [&](const vectors::TestVector& vector) { env.out << vectors::to_line(vector) << '\n'; };
+  OPWRIGHT_TRY_ASSIGN(const app::VectorsReport report, app::make_vectors(request));
+  if (!lines) print_summary(report.made, report.written ? &*report.written : nullptr, request.folder, env);
   return kExitOk;
 }
 
 }  // namespace
-
-vectors::SweepWriter sweep_writer(const vectors::SuiteOptions& options, const std::string& folder,
-                                  const std::string& tag) {
-  vectors::SweepOptions sweep;
-  sweep.folder = folder;
-  const char* user = std::getenv("USER");
-  sweep.tag = !tag.empty() ? tag : user != nullptr && *user != '\0' ? user : "opwright";
-  sweep.time = std::time(nullptr);
-  sweep.group = options.group;
-  sweep.suite = options.suite;
-  if (options.ops.size() == 1) sweep.module = options.ops.front();
-  return vectors::SweepWriter(std::move(sweep));
-}
 
 JsonObject export_json(const vectors::SweepReport& report, const std::string& folder) {
   JsonObject object;
