@@ -7,62 +7,10 @@
 
 #include "base/json_object.h"
 #include "base/json_write.h"
+#include "model/record_fields.h"
 
 namespace opwright {
 namespace {
-
-// One list of the fields for both directions, so that none is written and not read.
-template <class Record, class Field>
-void for_each_field(Record& record, const Field& field) {
-  field("index", record.index);
-  field("vector", record.vector);
-  field("key", record.key);
-  field("config_hash", record.config_hash);
-  field("op", record.op);
-  field("suite", record.suite);
-  field("case", record.line);
-  field("repeat", record.repeat);
-  field("dtype", record.dtype);
-  field("layout", record.layout);
-  field("memory", record.memory);
-  field("models", record.models);
-  field("calls", record.calls);
-  field("elements", record.elements);
-  field("seed", record.recipe.seed);
-  field("data", record.recipe.distribution);
-  field("outcome", record.outcome);
-  field("reason", record.reason);
-  field("argument", record.argument);
-  field("blame", record.blame);
-  field("evidence", record.evidence);
-  field("notes", record.notes);
-  field("attempts", record.attempts);
-  field("second_opinion", record.second_opinion);
-  field("pcc", record.pcc);
-  field("ulp", record.ulp);
-  field("nrmse", record.nrmse);
-  field("bound_used", record.bound_used);
-  field("judged", record.judged);
-  field("verdicts", record.verdicts);
-  field("outputs", record.outputs);
-  field("fields", record.fields);
-  field("fields_equal", record.fields_equal);
-  field("differences", record.differences);
-  field("faults", record.faults);
-  field("faults_noticed", record.faults_noticed);
-  field("unnoticed", record.unnoticed);
-  field("against", record.against);
-  field("disagreement", record.disagreement);
-  field("started", record.started);
-  field("wall_seconds", record.wall_seconds);
-  field("device_seconds", record.device_seconds);
-  field("cold_seconds", record.cold_seconds);
-  field("kernel_seconds", record.kernel_seconds);
-  field("reference_seconds", record.reference_seconds);
-  field("l1_per_core", record.l1_per_core);
-  field("dram", record.dram);
-  field("host_bytes", record.host_bytes);
-}
 
 class Writer {
  public:
@@ -168,7 +116,8 @@ class Reader {
 
 std::string to_json(const CaseRecord& record) {
   JsonObject object;
-  for_each_field(record, Writer(object));
+  const Writer write(object);
+  for_each_field(record, [&](const RecordField& field, const auto& value) { write(field.name, value); });
   return object.text();
 }
 
@@ -177,7 +126,8 @@ Result<CaseRecord> parse_record(const json::Node& node) {
   if (node.find("outcome") == nullptr) return fail(ErrorCode::kBadInput, "a result without \"outcome\"");
   CaseRecord record;
   std::string problem;
-  for_each_field(record, Reader(node, problem));
+  const Reader read(node, problem);
+  for_each_field(record, [&](const RecordField& field, auto& value) { read(field.name, value); });
   if (!problem.empty()) return fail(ErrorCode::kBadInput, std::move(problem));
   return record;
 }

@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "model/record_fields.h"
 
 namespace opwright::store {
 namespace {
@@ -30,31 +36,46 @@ class Columns {
   int next_;
 };
 
+// A field as the store has it.
+std::int64_t stored(std::int64_t value) { return value; }
+std::int64_t stored(int value) { return value; }
+std::int64_t stored(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+double stored(double value) { return value; }
+std::optional<double> stored(const std::optional<double>& value) { return value; }
+std::string_view stored(const std::string& text) { return text; }
+std::string_view stored(Distribution distribution) { return flag_of(distribution); }
+std::string_view stored(Outcome outcome) { return name_of(outcome); }
+std::string_view stored(Blame blame) { return name_of(blame); }
+std::string_view stored(const std::optional<Outcome>& outcome) { return outcome ? name_of(*outcome) : ""; }
+
 }  // namespace
 
 void bind_record(SummedRow& row, std::int64_t run_id, const CaseRecord& record) {
-  row << run_id << record.index << record.vector << record.key << record.config_hash << record.op << record.suite
-      << record.line << record.repeat << record.dtype << record.layout << record.memory << record.models << record.calls
-      << record.elements << flag_of(record.recipe.distribution) << static_cast<std::int64_t>(record.recipe.seed)
-      << name_of(record.outcome) << record.reason << record.argument << name_of(record.blame) << record.evidence
-      << record.notes << std::int64_t{record.attempts} << record.pcc << record.ulp << record.nrmse << record.bound_used
-      << record.judged << record.verdicts << record.outputs << record.fields << record.fields_equal
-      << record.differences << record.faults << record.faults_noticed << record.unnoticed << record.against
-      << record.disagreement << record.started << record.wall_seconds << record.device_seconds << record.cold_seconds
-      << record.kernel_seconds << record.reference_seconds << record.l1_per_core << record.dram << record.host_bytes;
+  using Value = std::variant<std::int64_t, double, std::optional<double>, std::string_view>;
+  std::array<Value, kStoredFields + 1> row_values;
+  row_values[0] = run_id;
+  for_each_field(record, [&](const RecordField& field, const auto& value) {
+    if (field.place > 0) row_values.at(static_cast<std::size_t>(field.place)) = stored(value);
+  });
+  for (const Value& value : row_values) std::visit([&](const auto& one) { row << one; }, value);
 }
 
 Result<CaseRecord> read_record(const Statement& row, const std::string& path) {
   CaseRecord record;
   std::string distribution, outcome, blame;
-  Columns(row, 1) >> record.index >> record.vector >> record.key >> record.config_hash >> record.op >> record.suite >>
-      record.line >> record.repeat >> record.dtype >> record.layout >> record.memory >> record.models >> record.calls >>
-      record.elements >> distribution >> record.recipe.seed >> outcome >> record.reason >> record.argument >> blame >>
-      record.evidence >> record.notes >> record.attempts >> record.pcc >> record.ulp >> record.nrmse >>
-      record.bound_used >> record.judged >> record.verdicts >> record.outputs >> record.fields >> record.fields_equal >>
-      record.differences >> record.faults >> record.faults_noticed >> record.unnoticed >> record.against >>
-      record.disagreement >> record.started >> record.wall_seconds >> record.device_seconds >> record.cold_seconds >>
-      record.kernel_seconds >> record.reference_seconds >> record.l1_per_core >> record.dram >> record.host_bytes;
+  for_each_field(record, [&](const RecordField& field, auto& value) {
+    if (field.place == 0) return;
+    using Kind = std::remove_reference_t<decltype(value)>;
+    Columns column(row, field.place);
+    if constexpr (std::is_same_v<Kind, Distribution>)
+      column >> distribution;
+    else if constexpr (std::is_same_v<Kind, Outcome>)
+      column >> outcome;
+    else if constexpr (std::is_same_v<Kind, Blame>)
+      column >> blame;
+    else if constexpr (!std::is_same_v<Kind, std::optional<Outcome>>)  // never stored
+      column >> value;
+  });
   const auto unknown = [&](std::string_view what, std::string_view word) {
     return fail(ErrorCode::kUnsupported, fmt::format("{}: result {} has the {} '{}', which this build does not know; "
                                                      "use a newer opwright",

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "model/record_fields.h"
+
 namespace opwright::store {
 namespace {
 
@@ -20,83 +22,52 @@ constexpr std::array kPosting{"term", "first", "steps"};
 constexpr std::array kRun{"id",       "uid",     "started",    "ended",   "host",   "device",
                           "numerics", "command", "git_commit", "version", "suite",  "against",
                           "plan",     "facts",   "status",     "seed",    "planned"};
-constexpr std::array kResult{"run_id",
-                             "place",
-                             "vector",
-                             "key",
-                             "config_hash",
-                             "op",
-                             "suite",
-                             "line",
-                             "repeat",
-                             "dtype",
-                             "layout",
-                             "memory",
-                             "models",
-                             "calls",
-                             "elements",
-                             "distribution",
-                             "seed",
-                             "outcome",
-                             "reason",
-                             "argument",
-                             "blame",
-                             "evidence",
-                             "notes",
-                             "attempts",
-                             "pcc",
-                             "ulp",
-                             "nrmse",
-                             "bound_used",
-                             "judged",
-                             "verdicts",
-                             "outputs",
-                             "fields",
-                             "fields_equal",
-                             "differences",
-                             "faults",
-                             "faults_noticed",
-                             "unnoticed",
-                             "against",
-                             "disagreement",
-                             "started",
-                             "wall_seconds",
-                             "device_seconds",
-                             "cold_seconds",
-                             "kernel_seconds",
-                             "reference_seconds",
-                             "l1_per_core",
-                             "dram",
-                             "host_bytes"};
 constexpr std::array kSetting{"name", "value"};
 constexpr std::array kByKey{"key", "id"};
 constexpr std::array kByFingerprint{"fingerprint", "id"};
 
-constexpr std::array<TablePart, 14> kParts{{
-    {Part::kOperation, "operation", kOperation, 0, Grouping::kWhole, "", true, 1},
-    {Part::kConfiguration, "configuration", kConfiguration, 0, Grouping::kRange, "", true, 1},
-    // Forms are asked for by their configuration: their groups are read the same way, so a hole in that index is seen.
-    {Part::kForm, "form", kForm, 2, Grouping::kRange, "form_by_configuration", true, 1},
-    {Part::kPack, "pack", kPack, 0, Grouping::kRange, "", true, 1},
-    {Part::kSource, "source", kSource, 0, Grouping::kWhole, "", true, 1},
-    {Part::kMachine, "machine", kMachine, 0, Grouping::kWhole, "", true, 1},
-    {Part::kTrace, "trace", kTrace, 0, Grouping::kWhole, "", true, 1},
-    {Part::kOccurrence, "occurrence", kOccurrence, 0, Grouping::kRange, "", true, 6},
-    {Part::kPosting, "posting", kPosting, 0, Grouping::kTopBits, "", true, 2},
-    {Part::kRun, "run", kRun, 0, Grouping::kWhole, "", true, 1},
-    {Part::kResult, "result", kResult, 0, Grouping::kEach, "sqlite_autoindex_result_1", true, 2},
-    {Part::kSetting, "setting", kSetting, 0, Grouping::kWhole, "", true, 1},
-    {Part::kConfigurationByKey, "configuration", kByKey, 0, Grouping::kPrefix, "sqlite_autoindex_configuration_1",
-     false, 1},
-    {Part::kFormByFingerprint, "form", kByFingerprint, 0, Grouping::kPrefix, "sqlite_autoindex_form_1", false, 1},
-}};
+// "run_id", then those of model/record_fields.h.
+std::span<const char* const> result_columns() {
+  static const auto kColumns = [] {
+    std::array<const char*, kStoredFields + 1> columns{"run_id"};
+    CaseRecord any;
+    for_each_field(any, [&](const RecordField& field, const auto&) {
+      if (field.place > 0) columns.at(static_cast<std::size_t>(field.place)) = field.column;
+    });
+    return columns;
+  }();
+  return kColumns;
+}
+
+const std::array<TablePart, 14>& parts() {
+  static const std::array<TablePart, 14> kParts{{
+      {Part::kOperation, "operation", kOperation, 0, Grouping::kWhole, "", true, 1},
+      {Part::kConfiguration, "configuration", kConfiguration, 0, Grouping::kRange, "", true, 1},
+      // Forms are asked for by their configuration: their groups are read the same way, so a hole in that index is
+      // seen.
+      {Part::kForm, "form", kForm, 2, Grouping::kRange, "form_by_configuration", true, 1},
+      {Part::kPack, "pack", kPack, 0, Grouping::kRange, "", true, 1},
+      {Part::kSource, "source", kSource, 0, Grouping::kWhole, "", true, 1},
+      {Part::kMachine, "machine", kMachine, 0, Grouping::kWhole, "", true, 1},
+      {Part::kTrace, "trace", kTrace, 0, Grouping::kWhole, "", true, 1},
+      {Part::kOccurrence, "occurrence", kOccurrence, 0, Grouping::kRange, "", true, 6},
+      {Part::kPosting, "posting", kPosting, 0, Grouping::kTopBits, "", true, 2},
+      {Part::kRun, "run", kRun, 0, Grouping::kWhole, "", true, 1},
+      {Part::kResult, "result", result_columns(), 0, Grouping::kEach, "sqlite_autoindex_result_1", true, 2},
+      {Part::kSetting, "setting", kSetting, 0, Grouping::kWhole, "", true, 1},
+      {Part::kConfigurationByKey, "configuration", kByKey, 0, Grouping::kPrefix, "sqlite_autoindex_configuration_1",
+       false, 1},
+      {Part::kFormByFingerprint, "form", kByFingerprint, 0, Grouping::kPrefix, "sqlite_autoindex_form_1", false, 1},
+  }};
+  return kParts;
+}
 
 }  // namespace
 
-std::span<const TablePart> table_parts() { return kParts; }
+std::span<const TablePart> table_parts() { return parts(); }
 
 const TablePart& part_of(Part part) {
-  const auto& found = kParts[static_cast<std::size_t>(part) - 1];
+  const auto& found = parts()[static_cast<std::size_t>(part) - 1];
   if (found.part != part) std::abort();
   return found;
 }
