@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "normalize/signatures.h"
+#include "ops/signatures.h"
 
 namespace opwright::normalize {
 namespace {

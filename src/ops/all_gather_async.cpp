@@ -86,9 +86,9 @@ const OpSpec& all_gather_async_op() {
   constexpr Lost kHint = Lost::kNoMatter;
   static const OpSpec spec{.name = "ttnn.experimental.all_gather_async",
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "persistent_output_buffer", .era1 = 1},
-                                      {.name = "dim", .era1 = 2, .required = true},
-                                      {.name = "multi_device_global_semaphore", .era1 = 3, .lost = kHint},
+                                      {.name = "persistent_output_buffer", .era1 = 1, .place = 1},
+                                      {.name = "dim", .era1 = 2, .required = true, .place = 2},
+                                      {.name = "multi_device_global_semaphore", .era1 = 3, .lost = kHint, .place = 3},
                                       {.name = "num_links", .era1 = 4},
                                       {.name = "memory_config", .era1 = 5},
                                       {.name = "topology", .era1 = 6, .lost = kHint},

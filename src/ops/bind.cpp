@@ -1,5 +1,6 @@
 // Recorded arguments -> named parameters. Era-1 traces give C++ positions, Python traces give positions and keywords.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,7 @@
 
 #include "base/near_names.h"
 #include "ops/all_ops.h"
+#include "ops/signatures.h"
 
 namespace opwright {
 namespace {
@@ -47,7 +49,24 @@ Value with_known_layout(const Value& value) {
   return value;
 }
 
-tl::unexpected<Refusal> unknown_argument(const OpSpec& op, const Argument& argument) {
+// The name of a Python position: as the signature says, or the operator where overloads disagree.
+const Param* at_python_position(const OpSpec& op, std::size_t position) {
+  const auto signature = signature_of(op.name);
+  for (const Param& param : op.params)
+    if (position < signature.size() ? param.name == signature[position] : param.place == static_cast<int>(position))
+      return &param;
+  return nullptr;
+}
+
+tl::unexpected<Refusal> unknown_argument(const OpSpec& op, const OpConfig& config, const Argument& argument) {
+  if (position_of(argument.name) && config.convention == Convention::kPython) {
+    std::vector<std::string_view> names;
+    for (const Param* next = nullptr; (next = at_python_position(op, names.size())) != nullptr;)
+      names.push_back(next->name);
+    return unsupported(argument.name,
+                       fmt::format("{} takes only {} by position: give the others by name", op.name,
+                                   names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "))));
+  }
   std::vector<std::string_view> names;
   for (const Param& param : op.params) names.push_back(param.name);
   return unsupported(argument.name, fmt::format("{} has no argument '{}' that is known here{}", op.name, argument.name,
@@ -58,12 +77,9 @@ tl::unexpected<Refusal> unknown_argument(const OpSpec& op, const Argument& argum
 
 const Param* find_param(const OpSpec& op, Convention convention, std::string_view name) {
   const auto position = position_of(name);
-  for (std::size_t i = 0; i < op.params.size(); ++i) {
-    const Param& param = op.params[i];
-    if (param.name == name) return &param;
-    if (!position) continue;
-    if (convention == Convention::kCpp ? param.era1 == static_cast<int>(*position) : i == *position) return &param;
-  }
+  if (position && convention == Convention::kPython) return at_python_position(op, *position);
+  for (const Param& param : op.params)
+    if (param.name == name || (position && param.era1 == static_cast<int>(*position))) return &param;
   return nullptr;
 }
 
@@ -75,7 +91,7 @@ Checked<BoundCall> bind(const OpSpec& op, const OpConfig& config) {
     if (param == nullptr) {
       // Parameters that an operator got later are passed as None by old traces; None of a name nobody knows is nothing.
       if (argument.value.is_null()) continue;
-      return unknown_argument(op, argument);
+      return unknown_argument(op, config, argument);
     }
     if (is_lost(argument.value) && param->lost != Lost::kRefuse) {
       if (param->lost == Lost::kAssumeNone) assumed.emplace_back(param->name);

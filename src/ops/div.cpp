@@ -9,7 +9,7 @@ constexpr BinaryOp kOp{
 // Era-1 traces have the flag of the accurate variant where later ones have that of the fast one.
 std::vector<Param> params() {
   return {{.name = "input_tensor_a", .era1 = 0, .required = true},
-          {.name = "input_tensor_b", .era1 = 1, .required = true},
+          {.name = "input_tensor_b", .era1 = 1, .required = true, .place = 1},
           {.name = "fast_and_approximate_mode"},
           {.name = "accurate_mode", .era1 = 2},
           {.name = "rounding_mode", .era1 = 3},

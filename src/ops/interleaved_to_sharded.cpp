@@ -51,8 +51,8 @@ Checked<Exact> reference(const ReferenceJob& job) {
 const OpSpec& interleaved_to_sharded_op() {
   static const OpSpec spec{.name = "ttnn.interleaved_to_sharded",
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "sharded_memory_config", .era1 = 1, .required = true},
-                                      {.name = "output_dtype", .era1 = 2},
+                                      {.name = "sharded_memory_config", .era1 = 1, .required = true, .place = 1},
+                                      {.name = "output_dtype", .era1 = 2, .place = 2},
                                       {.name = "keep_l1_aligned", .era1 = 3},
                                       {.name = "preallocated_output", .era1 = 4},
                                       {.name = "grid"},

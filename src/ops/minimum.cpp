@@ -13,6 +13,7 @@ constexpr BinaryOp kOp{.type = "MINIMUM",
 // The overload for a number calls it otherwise.
 std::vector<Param> params() {
   std::vector<Param> out = binary_params();
+  out[1].place = 1;
   out.push_back({.name = "input_b"});
   return out;
 }

@@ -24,11 +24,13 @@ enum class Lost : std::uint8_t {
   kNoMatter,    // a handle or a hint for speed: it changes no value and no spec
 };
 
+// Which parameters Python takes by position, and in which order, is told by signatures.h alone.
 struct Param {
-  std::string_view name;  // of the Python signature; their order is the positional order there
+  std::string_view name;  // of the Python signature
   int era1 = -1;          // position in the C++ argument list of era-1 traces; -1: not there
   bool required = false;
   Lost lost = Lost::kRefuse;
+  int place = -1;  // position in Python where signatures.h ends, because overloads disagree about its name there
 };
 
 // Which rows (last dimension) of an output a reference shall compute. Huge outputs are judged by a sample of rows.

@@ -213,9 +213,9 @@ Checked<Exact> reference(const ReferenceJob& job) {
 const OpSpec& pad_op() {
   static const OpSpec spec{.name = "ttnn.pad",
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "padding", .era1 = 1},
-                                      {.name = kThird},
-                                      {.name = kFourth},
+                                      {.name = "padding", .era1 = 1, .place = 1},
+                                      {.name = kThird, .place = 2},
+                                      {.name = kFourth, .place = 3},
                                       {.name = "value", .era1 = 2},
                                       {.name = "use_multicore", .era1 = 3},
                                       {.name = "memory_config", .era1 = 4},

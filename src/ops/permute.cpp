@@ -55,8 +55,8 @@ const OpSpec& permute_op() {
   static const OpSpec spec{.name = "ttnn.permute",
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
                                       {.name = "dims", .era1 = 1, .required = true},
-                                      {.name = "memory_config", .era1 = 2},
-                                      {.name = "pad_value", .era1 = 3, .lost = Lost::kNoMatter}},
+                                      {.name = "pad_value", .era1 = 3, .lost = Lost::kNoMatter},
+                                      {.name = "memory_config", .era1 = 2}},
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

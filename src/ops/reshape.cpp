@@ -84,8 +84,8 @@ Checked<Exact> reference(const ReferenceJob& job) {
 const OpSpec& reshape_op() {
   static const OpSpec spec{.name = "ttnn.reshape",
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "shape", .era1 = 1, .required = true},
-                                      {.name = "padded_shape", .era1 = 2},
+                                      {.name = "shape", .era1 = 1, .required = true, .place = 1},
+                                      {.name = "padded_shape", .era1 = 2, .place = 2},
                                       {.name = "memory_config", .era1 = 3, .lost = Lost::kAssumeNone},
                                       {.name = "pad_value", .era1 = 4, .lost = Lost::kNoMatter},
                                       {.name = "reshape_tile_mode", .era1 = 5, .lost = Lost::kNoMatter},

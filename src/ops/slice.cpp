@@ -254,9 +254,9 @@ bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) 
 const OpSpec& slice_op() {
   static const OpSpec spec{.name = "ttnn.slice",
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "starts", .era1 = 1, .required = true},
-                                      {.name = "ends", .era1 = 2, .required = true},
-                                      {.name = "steps", .era1 = 3, .lost = Lost::kAssumeNone},
+                                      {.name = "starts", .era1 = 1, .required = true, .place = 1},
+                                      {.name = "ends", .era1 = 2, .required = true, .place = 2},
+                                      {.name = "steps", .era1 = 3, .lost = Lost::kAssumeNone, .place = 3},
                                       {.name = "memory_config", .era1 = 4},
                                       {.name = "output_tensor", .era1 = 5},
                                       {.name = "pad_value", .era1 = 6, .lost = Lost::kNoMatter},

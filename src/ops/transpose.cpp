@@ -47,8 +47,8 @@ const OpSpec& transpose_op() {
                            .params = {{.name = "input_tensor", .era1 = 0, .required = true},
                                       {.name = "dim1", .era1 = 1, .required = true},
                                       {.name = "dim2", .era1 = 2, .required = true},
-                                      {.name = "memory_config", .era1 = 3},
-                                      {.name = "pad_value", .era1 = 4, .lost = Lost::kNoMatter}},
+                                      {.name = "pad_value", .era1 = 4, .lost = Lost::kNoMatter},
+                                      {.name = "memory_config", .era1 = 3}},
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

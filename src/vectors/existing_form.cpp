@@ -7,7 +7,7 @@
 #include "base/json_object.h"
 #include "base/json_write.h"
 #include "format/master/value_writer.h"
-#include "normalize/signatures.h"
+#include "ops/signatures.h"
 #include "vectors/field_names.h"
 #include "vectors/one_line.h"
 
@@ -110,7 +110,7 @@ std::string raw_json(const Node& node) {
 
 std::string era2_arguments_of(const OpConfig& config) {
   OpConfig call = config;
-  const auto signature = normalize::signature_of(config.op);
+  const auto signature = signature_of(config.op);
   for (std::size_t i = 0; i < call.args.size() && i < signature.size() && call.args[i].name == signature[i]; ++i)
     call.args[i].name = fmt::format("arg{}", i);
   return format::era2_arguments(call);
@@ -128,7 +128,7 @@ std::string object_of(const std::vector<NamedJson>& members) {
 
 Result<std::vector<NamedJson>> existing_fields(const OpConfig& config, const Node& arguments) {
   if (!arguments.is(Kind::kObject)) return fail(ErrorCode::kUnsupported, "arguments that are not an object");
-  const auto signature = normalize::signature_of(config.op);
+  const auto signature = signature_of(config.op);
   const auto value_of = [&](std::string_view key, int position) -> const Value* {
     const bool named = position >= 0 && static_cast<std::size_t>(position) < signature.size();
     const std::string_view name = named ? signature[static_cast<std::size_t>(position)] : key;

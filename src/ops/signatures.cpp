@@ -1,4 +1,4 @@
-#include "normalize/signatures.h"
+#include "ops/signatures.h"
 
 #include <unordered_map>
 #include <vector>
@@ -7,7 +7,7 @@ namespace opwright::embedded {
 extern const std::string_view kSignaturesTsv;
 }
 
-namespace opwright::normalize {
+namespace opwright {
 namespace {
 
 using Table = std::unordered_map<std::string_view, std::vector<std::string_view>>;
@@ -39,4 +39,4 @@ std::span<const std::string_view> signature_of(std::string_view dotted_op) {
   return found == table.end() ? std::span<const std::string_view>() : std::span<const std::string_view>(found->second);
 }
 
-}  // namespace opwright::normalize
+}  // namespace opwright
