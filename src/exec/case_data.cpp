@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exec/data_roles.h"
 #include "exec/whole_numbers.h"
 #include "model/quantize.h"
+#include "ops/all_ops.h"
 
 namespace opwright {
 namespace {
@@ -134,7 +134,7 @@ std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, con
   std::vector<HostTensor> out;
   for (std::size_t i = 0; i < call.tensors.size(); ++i) {
     HostTensor& tensor = out.emplace_back(HostTensor{call.tensors[i].spec, {}, {}});
-    const Role role = role_of(op.name, call.tensors[i].param).value_or(Role::kPlain);
+    const Role role = role_of(op, call.tensors[i].param).value_or(Role::kPlain);
     Random random(recipe.seed * 0x100000001B3ULL + i);
     if (op.fill != nullptr && op.fill(call, i, random, tensor)) {
       // Numbers among structure become whole too.
@@ -146,7 +146,7 @@ std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, con
       fill_reciprocals(tensor);
     } else if (role == Role::kRanked && !tensor.integer()) {
       // Without a dimension the largest of all is asked for.
-      const bool all = op.name == "ttnn.argmax" && !call.passed("dim");
+      const bool all = op.ranks_all && !call.passed("dim");
       fill_ranked(tensor, random, all ? tensor.size() : row_length(tensor.spec.shape), whole);
     } else {
       fill_numbers(tensor, random, recipe.distribution, role, numbers.reach);

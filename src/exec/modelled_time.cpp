@@ -1,7 +1,6 @@
 #include "exec/modelled_time.h"
 
 #include <algorithm>
-#include <array>
 
 #include "library/compute_config.h"
 
@@ -48,17 +47,16 @@ struct Moved {
   void add(const TensorSpec& spec, double bytes) { (in_l1(spec) ? l1 : dram) += bytes; }
 };
 
-// Every tensor once, but for those of which an operator touches a part: what it selects from or writes into.
+// Every tensor once, but for those of which an operator touches a part: what it plan.op->reads_part from or writes
+// into.
 Moved bytes_moved(const PlannedCall& plan) {
-  constexpr std::array<std::string_view, 2> kSelects{"ttnn.slice", "ttnn.embedding"};
-  const bool selects = std::ranges::find(kSelects, plan.op->name) != kSelects.end();
   Moved moved;
   for (const TensorSlot& slot : plan.call.tensors) {
     if (slot.spec.storage.value == StorageType::kHost) continue;
     const bool written = std::ranges::any_of(plan.outputs, [&](const OutputSpec& o) { return o.alias == slot.param; });
     if (written && plan.op->written != nullptr) continue;
     double bytes = bytes_of(slot.spec);
-    if (selects) bytes = std::min(bytes, bytes_of(plan.outputs.front().spec));
+    if (plan.op->reads_part) bytes = std::min(bytes, bytes_of(plan.outputs.front().spec));
     moved.add(slot.spec, bytes);
     // What is read goes into the part of the other tensor that is written.
     if (plan.op->written != nullptr && !plan.outputs.empty()) moved.add(plan.outputs.front().spec, bytes);

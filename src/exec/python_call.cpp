@@ -90,13 +90,10 @@ bool is_operand(std::string_view name, char which) {
 
 Value library_shape(const Value& list) { return Value::structure("Shape", {{"", list}}); }
 
-// Names that the overload for lists has, where our table has those of the overload for tensors.
-std::string_view python_name(const BoundCall& bound, const Argument& argument) {
-  if (bound.op != "ttnn.slice" || argument.value.as_list() == nullptr) return argument.name;
-  if (argument.name == "starts") return "slice_start";
-  if (argument.name == "ends") return "slice_end";
-  if (argument.name == "steps") return "slice_step";
-  return argument.name;
+std::string_view python_name(const OpSpec& op, const Argument& argument) {
+  const auto param = std::ranges::find(op.params, argument.name, &Param::name);
+  const bool renamed = param != op.params.end() && !param->list_name.empty() && argument.value.as_list() != nullptr;
+  return renamed ? param->list_name : std::string_view(argument.name);
 }
 
 }  // namespace
@@ -124,7 +121,7 @@ Checked<BoundCall> python_call(const OpConfig& config) {
       call.set(argument.name == "shape" ? "logical_shape" : "padded_shape", library_shape(argument.value));
       continue;
     }
-    call.set(python_name(bound, argument), python_value(argument.name, argument.value));
+    call.set(python_name(*op, argument), python_value(argument.name, argument.value));
   }
   // A handle that a trace cannot hold; the operations that take it need it.
   const bool takes_device = std::ranges::any_of(op->params, [](const Param& param) { return param.name == "device"; });

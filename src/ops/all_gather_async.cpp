@@ -84,29 +84,30 @@ Checked<void> rebind(BoundCall& call) {
 
 const OpSpec& all_gather_async_op() {
   constexpr Lost kHint = Lost::kNoMatter;
-  static const OpSpec spec{.name = "ttnn.experimental.all_gather_async",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "persistent_output_buffer", .era1 = 1, .place = 1},
-                                      {.name = "dim", .era1 = 2, .required = true, .place = 2},
-                                      {.name = "multi_device_global_semaphore", .era1 = 3, .lost = kHint, .place = 3},
-                                      {.name = "num_links", .era1 = 4},
-                                      {.name = "memory_config", .era1 = 5},
-                                      {.name = "topology", .era1 = 6, .lost = kHint},
-                                      {.name = "subdevice_id", .era1 = 7, .lost = kHint},
-                                      {.name = "cluster_axis", .era1 = 8},
-                                      {.name = "use_optimal_ccl_for_llama", .era1 = 9},
-                                      {.name = "barrier_semaphore", .era1 = 10, .lost = kHint},
-                                      {.name = "chunks_per_sync", .era1 = 11},
-                                      {.name = "num_workers_per_link", .era1 = 12},
-                                      {.name = "num_buffers_per_channel", .era1 = 13},
-                                      {.name = "reverse_order", .era1 = 14},
-                                      {.name = "sub_core_grids", .era1 = 15, .lost = kHint},
-                                      {.name = "mesh_device", .lost = kHint},
-                                      {.name = "use_broadcast"},
-                                      {.name = "persistent_output_tensor"}},
-                           .ccl = true,
-                           .rebind = rebind,
-                           .infer = infer};
+  static const OpSpec spec{
+      .name = "ttnn.experimental.all_gather_async",
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                 {.name = "persistent_output_buffer", .era1 = 1, .place = 1, .role = Role::kBuffer},
+                 {.name = "dim", .era1 = 2, .required = true, .place = 2},
+                 {.name = "multi_device_global_semaphore", .era1 = 3, .lost = kHint, .place = 3},
+                 {.name = "num_links", .era1 = 4},
+                 {.name = "memory_config", .era1 = 5},
+                 {.name = "topology", .era1 = 6, .lost = kHint},
+                 {.name = "subdevice_id", .era1 = 7, .lost = kHint},
+                 {.name = "cluster_axis", .era1 = 8},
+                 {.name = "use_optimal_ccl_for_llama", .era1 = 9},
+                 {.name = "barrier_semaphore", .era1 = 10, .lost = kHint},
+                 {.name = "chunks_per_sync", .era1 = 11},
+                 {.name = "num_workers_per_link", .era1 = 12},
+                 {.name = "num_buffers_per_channel", .era1 = 13},
+                 {.name = "reverse_order", .era1 = 14},
+                 {.name = "sub_core_grids", .era1 = 15, .lost = kHint},
+                 {.name = "mesh_device", .lost = kHint},
+                 {.name = "use_broadcast"},
+                 {.name = "persistent_output_tensor", .role = Role::kBuffer}},
+      .ccl = true,
+      .rebind = rebind,
+      .infer = infer};
   return spec;
 }
 

@@ -1,15 +1,16 @@
 #include "ops/all_ops.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
-#include <string>
+#include <vector>
+
+#include "model/op_config.h"
+#include "ops/families.h"
 
 namespace opwright {
 
-// One line an operator, sorted; each is defined in the file of its name.
-const OpSpec& abs_op();
-const OpSpec& add_op();
-const OpSpec& add_in_place_op();
+// Operators with a file of their own: a line here, where it is declared, and one below, sorted.
 const OpSpec& all_gather_async_op();
 const OpSpec& argmax_op();
 const OpSpec& avg_pool2d_op();
@@ -19,36 +20,18 @@ const OpSpec& clone_op();
 const OpSpec& concat_op();
 const OpSpec& conv2d_op();
 const OpSpec& copy_op();
-const OpSpec& cos_op();
 const OpSpec& div_op();
 const OpSpec& embedding_op();
-const OpSpec& eq_op();
-const OpSpec& erf_op();
-const OpSpec& exp_op();
 const OpSpec& fast_reduce_nc_op();
 const OpSpec& fill_cache_op();
-const OpSpec& ge_op();
-const OpSpec& gelu_op();
 const OpSpec& global_avg_pool2d_op();
 const OpSpec& group_norm_op();
-const OpSpec& gt_op();
 const OpSpec& interleaved_to_sharded_op();
 const OpSpec& layer_norm_op();
-const OpSpec& le_op();
 const OpSpec& linear_op();
-const OpSpec& log_op();
-const OpSpec& lt_op();
 const OpSpec& matmul_op();
-const OpSpec& max_op();
 const OpSpec& max_pool2d_op();
-const OpSpec& maximum_op();
-const OpSpec& mean_op();
-const OpSpec& min_op();
-const OpSpec& minimum_op();
-const OpSpec& multiply_op();
 const OpSpec& multiply_in_place_op();
-const OpSpec& ne_op();
-const OpSpec& neg_op();
 const OpSpec& nlp_concat_heads_decode_op();
 const OpSpec& nlp_concat_heads_op();
 const OpSpec& nlp_create_qkv_heads_decode_op();
@@ -61,8 +44,6 @@ const OpSpec& paged_update_cache_op();
 const OpSpec& permute_op();
 const OpSpec& plus_one_op();
 const OpSpec& pow_op();
-const OpSpec& reciprocal_op();
-const OpSpec& relu_op();
 const OpSpec& repeat_op();
 const OpSpec& reshape_op();
 const OpSpec& reshard_op();
@@ -72,25 +53,15 @@ const OpSpec& rms_norm_pre_all_gather_op();
 const OpSpec& rotary_embedding_llama_fused_qk_op();
 const OpSpec& rotary_embedding_llama_op();
 const OpSpec& rotary_embedding_op();
-const OpSpec& rsqrt_op();
 const OpSpec& scale_mask_softmax_in_place_op();
 const OpSpec& scaled_dot_product_attention_decode_op();
 const OpSpec& scaled_dot_product_attention_op();
 const OpSpec& sharded_to_interleaved_op();
 const OpSpec& sigmoid_op();
-const OpSpec& sigmoid_accurate_op();
-const OpSpec& silu_op();
-const OpSpec& sin_op();
 const OpSpec& slice_op();
 const OpSpec& softmax_in_place_op();
 const OpSpec& softmax_op();
-const OpSpec& sqrt_op();
-const OpSpec& square_op();
 const OpSpec& squeeze_op();
-const OpSpec& subtract_op();
-const OpSpec& subtract_in_place_op();
-const OpSpec& sum_op();
-const OpSpec& tanh_op();
 const OpSpec& tilize_op();
 const OpSpec& tilize_with_val_padding_op();
 const OpSpec& tilize_with_zero_padding_op();
@@ -106,11 +77,8 @@ const OpSpec& untilize_with_unpadding_op();
 const OpSpec& update_cache_op();
 const OpSpec& where_op();
 
-std::span<const OpSpec* const> all_ops() {
+std::span<const OpSpec* const> ops_with_files() {
   static const auto list = std::to_array<const OpSpec*>({
-      &abs_op(),
-      &add_op(),
-      &add_in_place_op(),
       &all_gather_async_op(),
       &argmax_op(),
       &avg_pool2d_op(),
@@ -120,36 +88,18 @@ std::span<const OpSpec* const> all_ops() {
       &concat_op(),
       &conv2d_op(),
       &copy_op(),
-      &cos_op(),
       &div_op(),
       &embedding_op(),
-      &eq_op(),
-      &erf_op(),
-      &exp_op(),
       &fast_reduce_nc_op(),
       &fill_cache_op(),
-      &ge_op(),
-      &gelu_op(),
       &global_avg_pool2d_op(),
       &group_norm_op(),
-      &gt_op(),
       &interleaved_to_sharded_op(),
       &layer_norm_op(),
-      &le_op(),
       &linear_op(),
-      &log_op(),
-      &lt_op(),
       &matmul_op(),
-      &max_op(),
       &max_pool2d_op(),
-      &maximum_op(),
-      &mean_op(),
-      &min_op(),
-      &minimum_op(),
-      &multiply_op(),
       &multiply_in_place_op(),
-      &ne_op(),
-      &neg_op(),
       &nlp_concat_heads_decode_op(),
       &nlp_concat_heads_op(),
       &nlp_create_qkv_heads_decode_op(),
@@ -162,8 +112,6 @@ std::span<const OpSpec* const> all_ops() {
       &permute_op(),
       &plus_one_op(),
       &pow_op(),
-      &reciprocal_op(),
-      &relu_op(),
       &repeat_op(),
       &reshape_op(),
       &reshard_op(),
@@ -173,25 +121,15 @@ std::span<const OpSpec* const> all_ops() {
       &rotary_embedding_llama_fused_qk_op(),
       &rotary_embedding_llama_op(),
       &rotary_embedding_op(),
-      &rsqrt_op(),
       &scale_mask_softmax_in_place_op(),
       &scaled_dot_product_attention_decode_op(),
       &scaled_dot_product_attention_op(),
       &sharded_to_interleaved_op(),
       &sigmoid_op(),
-      &sigmoid_accurate_op(),
-      &silu_op(),
-      &sin_op(),
       &slice_op(),
       &softmax_in_place_op(),
       &softmax_op(),
-      &sqrt_op(),
-      &square_op(),
       &squeeze_op(),
-      &subtract_op(),
-      &subtract_in_place_op(),
-      &sum_op(),
-      &tanh_op(),
       &tilize_op(),
       &tilize_with_val_padding_op(),
       &tilize_with_zero_padding_op(),
@@ -207,6 +145,18 @@ std::span<const OpSpec* const> all_ops() {
       &update_cache_op(),
       &where_op(),
   });
+  return list;
+}
+
+std::span<const OpSpec* const> all_ops() {
+  static const auto list = [] {
+    const auto alone = ops_with_files();
+    std::vector<const OpSpec*> out(alone.begin(), alone.end());
+    for (const auto family : {unary_ops(), binary_ops(), reduce_ops()})
+      for (const OpSpec& op : family) out.push_back(&op);
+    std::ranges::sort(out, {}, [](const OpSpec* op) { return short_name(op->name); });
+    return out;
+  }();
   return list;
 }
 

@@ -108,17 +108,18 @@ ErrorBudget budget(const BoundCall&, std::span<const OutputSpec>, std::size_t) {
 const OpSpec& argmax_op() {
   static const OpSpec spec{
       .name = "ttnn.argmax",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kRanked},
                  {.name = "dim", .era1 = 1},
                  {.name = "keepdim", .era1 = 2},
                  {.name = "sub_core_grids", .era1 = 3, .lost = Lost::kNoMatter},
                  {.name = "memory_config", .era1 = 5},
-                 {.name = "output_tensor", .era1 = 6},
+                 {.name = "output_tensor", .era1 = 6, .role = Role::kBuffer},
                  {.name = "enable_secondary_dm"},
                  {.name = "use_multicore", .era1 = 4, .lost = Lost::kNoMatter}},
       .infer = infer,
       .reference = reference,
       .budget = budget,
+      .ranks_all = true,
   };
   return spec;
 }

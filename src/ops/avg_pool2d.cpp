@@ -13,7 +13,7 @@ ErrorBudget budget(const BoundCall&, std::span<const OutputSpec>, std::size_t) {
 const OpSpec& avg_pool2d_op() {
   static const OpSpec spec{
       .name = "ttnn.avg_pool2d",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                  {.name = "batch_size", .era1 = 1, .required = true},
                  {.name = "input_h", .era1 = 2, .required = true},
                  {.name = "input_w", .era1 = 3, .required = true},

@@ -83,6 +83,11 @@ const Param* find_param(const OpSpec& op, Convention convention, std::string_vie
   return nullptr;
 }
 
+std::optional<Role> role_of(const OpSpec& op, std::string_view param) {
+  const auto found = std::ranges::find(op.params, param, &Param::name);
+  return found == op.params.end() ? std::nullopt : found->role;
+}
+
 Checked<BoundCall> bind(const OpSpec& op, const OpConfig& config) {
   std::map<const Param*, Value> given;
   std::vector<std::string> assumed;

@@ -8,7 +8,7 @@ namespace opwright {
 namespace {
 
 constexpr UnaryOp kOp{
-    .type = "CLAMP_TSS", .function = "clamp", .integers = UnaryOp::Integers::kInt32, .exact = true, .ulps = 1};
+    .name = "ttnn.clamp", .type = "CLAMP_TSS", .integers = UnaryOp::Integers::kInt32, .exact = true, .ulps = 1};
 
 struct Bounds {
   double low = -INFINITY;
@@ -63,12 +63,12 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
 }  // namespace
 
 const OpSpec& clamp_op() {
-  static const OpSpec spec{.name = "ttnn.clamp",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+  static const OpSpec spec{.name = kOp.name,
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "min", .era1 = 1},
                                       {.name = "max", .era1 = 2},
                                       {.name = "memory_config", .era1 = 3},
-                                      {.name = "output_tensor", .era1 = 4}},
+                                      {.name = "output_tensor", .era1 = 4, .role = Role::kBuffer}},
                            .infer = infer,
                            .reference = reference,
                            .budget = budget};

@@ -46,7 +46,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& clone_op() {
   static const OpSpec spec{.name = "ttnn.clone",
-                           .params = {{.name = "input", .era1 = 0, .required = true},
+                           .params = {{.name = "input", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "dtype", .era1 = 1},
                                       {.name = "memory_config", .era1 = 2},
                                       {.name = "compute_kernel_config", .era1 = 3, .lost = Lost::kNoMatter}},

@@ -124,10 +124,10 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& concat_op() {
   static const OpSpec spec{.name = "ttnn.concat",
-                           .params = {{.name = "tensors", .era1 = 0, .required = true},
+                           .params = {{.name = "tensors", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "dim", .era1 = 1},
                                       {.name = "memory_config", .era1 = 2},
-                                      {.name = "output_tensor", .era1 = 3},
+                                      {.name = "output_tensor", .era1 = 3, .role = Role::kBuffer},
                                       {.name = "groups", .era1 = 4},
                                       {.name = "sub_core_grids", .lost = Lost::kNoMatter}},
                            .infer = infer,

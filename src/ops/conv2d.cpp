@@ -5,6 +5,7 @@
 #include "ops/shared/conv_call.h"
 #include "ops/shared/conv_rules.h"
 #include "ops/shared/matmul_rules.h"
+#include "ops/shared/sums.h"
 
 namespace opwright {
 namespace {
@@ -41,8 +42,8 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
 const OpSpec& conv2d_op() {
   static const OpSpec spec{
       .name = "ttnn.conv2d",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                 {.name = "weight_tensor", .era1 = 1, .required = true},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                 {.name = "weight_tensor", .era1 = 1, .required = true, .role = Role::kWeights},
                  {.name = "device", .era1 = 2, .lost = Lost::kNoMatter},
                  {.name = "in_channels", .era1 = 3, .required = true},
                  {.name = "out_channels", .era1 = 4, .required = true},
@@ -55,7 +56,7 @@ const OpSpec& conv2d_op() {
                  {.name = "dilation", .era1 = 11},
                  {.name = "groups", .era1 = 12},
                  {.name = "dtype", .era1 = 13},
-                 {.name = "bias_tensor", .era1 = 14},
+                 {.name = "bias_tensor", .era1 = 14, .role = Role::kPlain},
                  {.name = "conv_config", .era1 = 15, .lost = Lost::kAssumeNone},
                  {.name = "compute_config", .era1 = 16},
                  {.name = "memory_config", .era1 = 17},
@@ -67,6 +68,8 @@ const OpSpec& conv2d_op() {
       .budget = budget,
       .fill = fill_conv,
       .work = conv_work,
+      .on_whole = OnWhole::kProducts,
+      .sum = conv_sum,
   };
   return spec;
 }

@@ -29,12 +29,12 @@ Checked<Exact> reference(const ReferenceJob& job) {
 }  // namespace
 
 const OpSpec& copy_op() {
-  static const OpSpec spec{
-      .name = "ttnn.copy",
-      .params = {{.name = "input_a", .era1 = 0, .required = true}, {.name = "input_b", .era1 = 1, .required = true}},
-      .infer = infer,
-      .reference = reference,
-      .budget = exact_budget};
+  static const OpSpec spec{.name = "ttnn.copy",
+                           .params = {{.name = "input_a", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "input_b", .era1 = 1, .required = true, .role = Role::kBuffer}},
+                           .infer = infer,
+                           .reference = reference,
+                           .budget = exact_budget};
   return spec;
 }
 

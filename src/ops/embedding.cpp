@@ -97,18 +97,19 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
 
 const OpSpec& embedding_op() {
   static const OpSpec spec{.name = "ttnn.embedding",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "weight", .era1 = 1, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kTokenIds},
+                                      {.name = "weight", .era1 = 1, .required = true, .role = Role::kPlain},
                                       {.name = "padding_idx", .era1 = 2},
                                       {.name = "layout", .era1 = 3},
                                       {.name = "embeddings_type", .era1 = 4, .lost = Lost::kAssumeNone},
                                       {.name = "dtype", .era1 = 5},
                                       {.name = "memory_config", .era1 = 6},
-                                      {.name = "output_tensor", .era1 = 7}},
+                                      {.name = "output_tensor", .era1 = 7, .role = Role::kBuffer}},
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget,
-                           .fill = fill};
+                           .fill = fill,
+                           .reads_part = true};
   return spec;
 }
 

@@ -8,6 +8,7 @@
 #include "model/tensor_facts.h"
 #include "ops/shared/movement.h"
 #include "ops/shared/reduce_rules.h"
+#include "ops/shared/sums.h"
 
 namespace opwright {
 namespace {
@@ -92,15 +93,17 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
 const OpSpec& fast_reduce_nc_op() {
   static const OpSpec spec{
       .name = "ttnn.experimental.fast_reduce_nc",
-      .params = {{.name = "input", .era1 = 0, .required = true},
+      .params = {{.name = "input", .era1 = 0, .required = true, .role = Role::kPlain},
                  {.name = "dims", .era1 = 1},
-                 {.name = "output", .era1 = 2},
+                 {.name = "output", .era1 = 2, .role = Role::kBuffer},
                  {.name = "memory_config", .era1 = 3},
                  {.name = "compute_kernel_config", .era1 = 4},
                  {.name = "sub_core_grids", .lost = Lost::kNoMatter}},
       .infer = infer,
       .reference = reference,
       .budget = budget,
+      .on_whole = OnWhole::kSums,
+      .sum = [](const BoundCall& call) { return summed(call, "input", "dims"); },
   };
   return spec;
 }

@@ -61,8 +61,8 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
 
 const OpSpec& fill_cache_op() {
   static const OpSpec spec{.name = "ttnn.fill_cache",
-                           .params = {{.name = "cache_tensor", .era1 = 0, .required = true},
-                                      {.name = "input_tensor", .era1 = 1, .required = true},
+                           .params = {{.name = "cache_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "input_tensor", .era1 = 1, .required = true, .role = Role::kPlain},
                                       {.name = "batch_idx", .era1 = 2, .required = true},
                                       {.name = "update_idx", .era1 = 3}},
                            .infer = infer,

@@ -78,7 +78,7 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
 const OpSpec& global_avg_pool2d_op() {
   static const OpSpec spec{
       .name = "ttnn.global_avg_pool2d",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .place = 0},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .place = 0, .role = Role::kPlain},
                  {.name = "memory_config", .era1 = 1},
                  {.name = "dtype", .era1 = 2}},
       .infer = infer,

@@ -50,11 +50,11 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& interleaved_to_sharded_op() {
   static const OpSpec spec{.name = "ttnn.interleaved_to_sharded",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "sharded_memory_config", .era1 = 1, .required = true, .place = 1},
                                       {.name = "output_dtype", .era1 = 2, .place = 2},
                                       {.name = "keep_l1_aligned", .era1 = 3},
-                                      {.name = "preallocated_output", .era1 = 4},
+                                      {.name = "preallocated_output", .era1 = 4, .role = Role::kBuffer},
                                       {.name = "grid"},
                                       {.name = "shard_shape"},
                                       {.name = "shard_scheme"},

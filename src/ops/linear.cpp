@@ -1,5 +1,6 @@
 #include "ops/shared/matmul_exact.h"
 #include "ops/shared/matmul_rules.h"
+#include "ops/shared/sums.h"
 
 namespace opwright {
 namespace {
@@ -11,9 +12,9 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
 const OpSpec& linear_op() {
   static const OpSpec spec{
       .name = "ttnn.linear",
-      .params = {{.name = "input_tensor_a", .era1 = 0, .required = true},
-                 {.name = "input_tensor_b", .era1 = 1, .required = true},
-                 {.name = "bias", .era1 = 2},
+      .params = {{.name = "input_tensor_a", .era1 = 0, .required = true, .role = Role::kPlain},
+                 {.name = "input_tensor_b", .era1 = 1, .required = true, .role = Role::kPlain},
+                 {.name = "bias", .era1 = 2, .role = Role::kPlain},
                  {.name = "transpose_a", .era1 = 3},
                  {.name = "transpose_b", .era1 = 4},
                  {.name = "memory_config", .era1 = 5},
@@ -23,13 +24,15 @@ const OpSpec& linear_op() {
                  {.name = "compute_kernel_config", .era1 = 9},
                  {.name = "core_grid", .era1 = 10},
                  {.name = "output_tile", .era1 = 11},
-                 {.name = "optional_output_tensor", .era1 = 12},
+                 {.name = "optional_output_tensor", .era1 = 12, .role = Role::kBuffer},
                  {.name = "global_cb", .era1 = 13, .lost = Lost::kNoMatter},
                  {.name = "sub_device_id", .era1 = 14, .lost = Lost::kNoMatter}},
       .infer = infer_matmul,
       .reference = matmul_reference,
       .budget = budget,
       .work = matmul_work,
+      .on_whole = OnWhole::kProducts,
+      .sum = matmul_sum,
   };
   return spec;
 }

@@ -12,7 +12,7 @@ ErrorBudget budget(const BoundCall&, std::span<const OutputSpec>, std::size_t) {
 const OpSpec& max_pool2d_op() {
   static const OpSpec spec{
       .name = "ttnn.max_pool2d",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                  {.name = "batch_size", .era1 = 1, .required = true},
                  {.name = "input_h", .era1 = 2, .required = true},
                  {.name = "input_w", .era1 = 3, .required = true},
@@ -35,6 +35,7 @@ const OpSpec& max_pool2d_op() {
       .infer = infer_pool,
       .reference = max_pool_reference,
       .budget = budget,
+      .on_whole = OnWhole::kSelects,
   };
   return spec;
 }

@@ -3,16 +3,18 @@
 namespace opwright {
 namespace {
 
-constexpr BinaryOp kOp{.type = "MUL",
+constexpr BinaryOp kOp{.name = "ttnn.multiply_",
+                       .type = "MUL",
                        .dtypes = BinaryOp::Dtypes::kProduct,
                        .exact = [](double a, double b) { return a * b; },
                        .in_place = true,
                        .first = "input_a",
-                       .second = "input_b"};
+                       .second = "input_b",
+                       .on_whole = OnWhole::kKept};
 
 // The library's own names; other releases have those of the other in-place operations.
 std::vector<Param> params() {
-  std::vector<Param> out = in_place_params(kOp.first, kOp.second);
+  std::vector<Param> out = binary_params(kOp);
   out.push_back({.name = "input_tensor_a"});
   out.push_back({.name = "input_tensor_b"});
   return out;
@@ -28,7 +30,7 @@ Checked<void> rebind(BoundCall& call) {
 
 const OpSpec& multiply_in_place_op() {
   static const OpSpec spec = [] {
-    OpSpec out = binary_spec<kOp>("ttnn.multiply_", {}, params());
+    OpSpec out = binary_spec<kOp>(params());
     out.rebind = rebind;
     return out;
   }();

@@ -83,12 +83,12 @@ Checked<Exact> reference(const ReferenceJob& job) {
 }  // namespace
 
 const OpSpec& nlp_concat_heads_op() {
-  static const OpSpec spec{
-      .name = "ttnn.experimental.nlp_concat_heads",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true}, {.name = "memory_config", .era1 = 1}},
-      .infer = infer,
-      .reference = reference,
-      .budget = exact_budget};
+  static const OpSpec spec{.name = "ttnn.experimental.nlp_concat_heads",
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "memory_config", .era1 = 1}},
+                           .infer = infer,
+                           .reference = reference,
+                           .budget = exact_budget};
   return spec;
 }
 

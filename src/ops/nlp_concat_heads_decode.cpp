@@ -112,10 +112,10 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& nlp_concat_heads_decode_op() {
   static const OpSpec spec{.name = "ttnn.experimental.nlp_concat_heads_decode",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "num_heads", .era1 = 1, .required = true},
                                       {.name = "memory_config", .era1 = 2},
-                                      {.name = "output_tensor", .era1 = 3},
+                                      {.name = "output_tensor", .era1 = 3, .role = Role::kBuffer},
                                       {.name = "sub_core_grids", .era1 = 4, .lost = Lost::kAssumeNone}},
                            .infer = infer,
                            .reference = reference,

@@ -176,18 +176,19 @@ Checked<Exact> reference(const ReferenceJob& job) {
 }  // namespace
 
 const OpSpec& nlp_create_qkv_heads_op() {
-  static const OpSpec spec{.name = "ttnn.experimental.nlp_create_qkv_heads",
-                           .params = {{.name = "input", .era1 = 0, .required = true},
-                                      {.name = "input_kv", .era1 = 1},
-                                      {.name = "num_heads", .era1 = 2, .required = true},
-                                      {.name = "num_kv_heads", .era1 = 3},
-                                      {.name = "transpose_k_heads", .era1 = 4},
-                                      {.name = "kv_tied"},
-                                      {.name = "memory_config", .era1 = 5},
-                                      {.name = "output_tensors", .era1 = 6, .lost = Lost::kAssumeNone}},
-                           .infer = infer,
-                           .reference = reference,
-                           .budget = exact_budget};
+  static const OpSpec spec{
+      .name = "ttnn.experimental.nlp_create_qkv_heads",
+      .params = {{.name = "input", .era1 = 0, .required = true, .role = Role::kPlain},
+                 {.name = "input_kv", .era1 = 1, .role = Role::kPlain},
+                 {.name = "num_heads", .era1 = 2, .required = true},
+                 {.name = "num_kv_heads", .era1 = 3},
+                 {.name = "transpose_k_heads", .era1 = 4},
+                 {.name = "kv_tied"},
+                 {.name = "memory_config", .era1 = 5},
+                 {.name = "output_tensors", .era1 = 6, .lost = Lost::kAssumeNone, .role = Role::kBuffer}},
+      .infer = infer,
+      .reference = reference,
+      .budget = exact_budget};
   return spec;
 }
 

@@ -159,20 +159,21 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
 }  // namespace
 
 const OpSpec& nlp_create_qkv_heads_decode_op() {
-  static const OpSpec spec{.name = "ttnn.experimental.nlp_create_qkv_heads_decode",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "num_heads", .era1 = 1, .required = true},
-                                      {.name = "num_kv_heads", .era1 = 2},
-                                      {.name = "output_tensors", .era1 = 3, .lost = Lost::kAssumeNone},
-                                      {.name = "overlap_qk_coregrid", .era1 = 4},
-                                      {.name = "batch_offset", .era1 = 5},
-                                      {.name = "slice_size", .era1 = 6},
-                                      {.name = "memory_config", .era1 = 7}},
-                           .rebind = rebind,
-                           .infer = infer,
-                           .reference = reference,
-                           .budget = exact_budget,
-                           .fill = fill};
+  static const OpSpec spec{
+      .name = "ttnn.experimental.nlp_create_qkv_heads_decode",
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                 {.name = "num_heads", .era1 = 1, .required = true},
+                 {.name = "num_kv_heads", .era1 = 2},
+                 {.name = "output_tensors", .era1 = 3, .lost = Lost::kAssumeNone, .role = Role::kBuffer},
+                 {.name = "overlap_qk_coregrid", .era1 = 4},
+                 {.name = "batch_offset", .era1 = 5, .role = Role::kOffsets},
+                 {.name = "slice_size", .era1 = 6},
+                 {.name = "memory_config", .era1 = 7}},
+      .rebind = rebind,
+      .infer = infer,
+      .reference = reference,
+      .budget = exact_budget,
+      .fill = fill};
   return spec;
 }
 

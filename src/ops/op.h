@@ -1,8 +1,9 @@
 // What we know of one operator: its arguments in both eras, when it is refused, what it returns, what the exact result
-// is, and how far a device may be from it. One file an operator; all_ops.cpp lists them.
+// is, and how far a device may be from it. One row of a family's table or one file an operator; all_ops.cpp lists them.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "model/host_tensor.h"
 #include "model/refusal.h"
 #include "ops/random.h"
+#include "ops/roles.h"
 
 namespace opwright {
 
@@ -31,6 +33,22 @@ struct Param {
   bool required = false;
   Lost lost = Lost::kRefuse;
   int place = -1;  // position in Python where signatures.h ends, because overloads disagree about its name there
+  std::optional<Role> role = {};    // what its tensor is filled with; nothing: it takes none
+  std::string_view list_name = {};  // what Python's overload for lists calls it, where that is another name
+};
+
+// What results of small whole numbers are, where the budget alone does not say that they are exact.
+enum class OnWhole : std::uint8_t {
+  kAsBudgeted,
+  kKept,      // whole: sums, products, extremes of two
+  kSums,      // whole while `sum` of them stays small
+  kProducts,  // the same for sums of products
+  kSelects,   // one of them: they may be large, so that many differ
+};
+// How many values of a tensor one result adds up.
+struct Sum {
+  std::int64_t terms = 1;
+  bool along_rows = false;  // neighbours of a row of the first tensor: zeros among them keep the sum small
 };
 
 // Which rows (last dimension) of an output a reference shall compute. Huge outputs are judged by a sample of rows.
@@ -83,6 +101,11 @@ struct OpSpec {
   // Multiply-adds that a row of the output takes, where that is more than its elements tell: rows of an attention over
   // 100,000 keys are sampled more thinly. May be null.
   double (*work)(const BoundCall& call) = nullptr;
+  OnWhole on_whole = OnWhole::kAsBudgeted;
+  Sum (*sum)(const BoundCall& call) = nullptr;  // null: one value
+  bool reads_part = false;                      // of its tensors it reads only what it selects
+  bool ranks_all = false;  // without `dim` it compares all elements of its tensor, not those of a row
+  bool constant = false;   // every element of a result is the same by definition, whatever the data
 };
 
 }  // namespace opwright

@@ -212,7 +212,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& pad_op() {
   static const OpSpec spec{.name = "ttnn.pad",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "padding", .era1 = 1, .place = 1},
                                       {.name = kThird, .place = 2},
                                       {.name = kFourth, .place = 3},

@@ -150,10 +150,10 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
 
 const OpSpec& paged_fill_cache_op() {
   static const OpSpec spec{.name = "ttnn.experimental.paged_fill_cache",
-                           .params = {{.name = "cache_tensor", .era1 = 0, .required = true},
-                                      {.name = "input_tensor", .era1 = 1, .required = true},
-                                      {.name = "page_table", .era1 = 2, .required = true},
-                                      {.name = "batch_idx_tensor", .era1 = 3},
+                           .params = {{.name = "cache_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "input_tensor", .era1 = 1, .required = true, .role = Role::kPlain},
+                                      {.name = "page_table", .era1 = 2, .required = true, .role = Role::kPages},
+                                      {.name = "batch_idx_tensor", .era1 = 3, .role = Role::kUsers},
                                       {.name = "batch_idx", .era1 = 4},
                                       {.name = "compute_kernel_config", .era1 = 5},
                                       {.name = "mesh_coords", .era1 = 6, .lost = Lost::kNoMatter},

@@ -39,12 +39,12 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
 
 const OpSpec& paged_update_cache_op() {
   static const OpSpec spec{.name = "ttnn.experimental.paged_update_cache",
-                           .params = {{.name = kCache, .era1 = 0, .required = true},
-                                      {.name = kInput, .era1 = 1, .required = true},
+                           .params = {{.name = kCache, .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = kInput, .era1 = 1, .required = true, .role = Role::kPlain},
                                       {.name = "update_idxs", .era1 = 2, .lost = Lost::kAssumeNone},
-                                      {.name = "update_idxs_tensor", .era1 = 3},
+                                      {.name = "update_idxs_tensor", .era1 = 3, .role = Role::kPositions},
                                       {.name = "share_cache", .era1 = 4},
-                                      {.name = "page_table", .era1 = 5},
+                                      {.name = "page_table", .era1 = 5, .role = Role::kPages},
                                       {.name = "batch_offset", .era1 = 6},
                                       {.name = "compute_kernel_config", .era1 = 7},
                                       {.name = "mesh_coords", .era1 = 8, .lost = Lost::kNoMatter},

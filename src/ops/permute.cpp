@@ -53,7 +53,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& permute_op() {
   static const OpSpec spec{.name = "ttnn.permute",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "dims", .era1 = 1, .required = true},
                                       {.name = "pad_value", .era1 = 3, .lost = Lost::kNoMatter},
                                       {.name = "memory_config", .era1 = 2}},

@@ -49,7 +49,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& plus_one_op() {
   static const OpSpec spec{.name = "ttnn.plus_one",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "sub_core_grids", .era1 = 1, .lost = Lost::kNoMatter},
                                       {.name = "skip_negative_entries", .era1 = 2}},
                            .infer = infer,

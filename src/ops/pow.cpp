@@ -9,16 +9,18 @@
 namespace opwright {
 namespace {
 
-constexpr BinaryOp kOp{.type = "POWER",
+constexpr BinaryOp kOp{.name = "ttnn.pow",
+                       .type = "POWER",
                        .dtypes = BinaryOp::Dtypes::kPower,
                        .exact = [](double a, double b) { return std::pow(a, b); },
                        .ulps = 4,
                        .first = "input_tensor",
                        .second = "exponent"};
-constexpr UnaryOp kScalar{.type = "POWER", .function = "power", .integers = UnaryOp::Integers::kNotUint8};
+constexpr UnaryOp kScalar{.name = kOp.name, .type = "POWER", .integers = UnaryOp::Integers::kNotUint8};
 
 std::vector<Param> params() {
-  std::vector<Param> out = binary_params("input_tensor", "exponent");
+  std::vector<Param> out = binary_params(kOp);
+  out[0].role = Role::kPositive;
   // With a number for exponent the C++ call has no dtype.
   for (Param& param : out)
     if (param.name == "dtype")
@@ -51,7 +53,7 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
 
 const OpSpec& pow_op() {
   static const OpSpec spec = [] {
-    OpSpec out = binary_spec<kOp>("ttnn.pow", {}, params());
+    OpSpec out = binary_spec<kOp>(params());
     out.infer = infer;
     out.budget = budget;
     return out;

@@ -82,10 +82,10 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& repeat_op() {
   static const OpSpec spec{.name = "ttnn.repeat",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "repeat_dims", .era1 = 1, .required = true},
                                       {.name = "memory_config", .era1 = 2},
-                                      {.name = "optional_output_tensor"}},
+                                      {.name = "optional_output_tensor", .role = Role::kBuffer}},
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

@@ -83,7 +83,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& reshape_op() {
   static const OpSpec spec{.name = "ttnn.reshape",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "shape", .era1 = 1, .required = true, .place = 1},
                                       {.name = "padded_shape", .era1 = 2, .place = 2},
                                       {.name = "memory_config", .era1 = 3, .lost = Lost::kAssumeNone},

@@ -41,9 +41,9 @@ Checked<Exact> reference(const ReferenceJob& job) { return same_elements(job, *j
 
 const OpSpec& reshard_op() {
   static const OpSpec spec{.name = "ttnn.reshard",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "output_memory_config", .era1 = 1, .required = true},
-                                      {.name = "output_tensor", .era1 = 2}},
+                                      {.name = "output_tensor", .era1 = 2, .role = Role::kBuffer}},
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

@@ -138,11 +138,11 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
 const OpSpec& rms_norm_post_all_gather_op() {
   static const OpSpec spec{
       .name = "ttnn.rms_norm_post_all_gather",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                 {.name = "stats", .era1 = 1, .required = true},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                 {.name = "stats", .era1 = 1, .required = true, .role = Role::kStatistics},
                  {.name = "epsilon", .era1 = 2},
-                 {.name = "weight", .era1 = 3},
-                 {.name = "bias", .era1 = 4},
+                 {.name = "weight", .era1 = 3, .role = Role::kNearOne},
+                 {.name = "bias", .era1 = 4, .role = Role::kPlain},
                  {.name = "memory_config", .era1 = 5},
                  {.name = "compute_kernel_config", .era1 = 6},
                  {.name = "program_config", .era1 = 7, .lost = Lost::kAssumeNone},

@@ -138,9 +138,9 @@ bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) 
 
 const OpSpec& rotary_embedding_op() {
   static const OpSpec spec{.name = "ttnn.experimental.rotary_embedding",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "cos_cache", .era1 = 1, .required = true},
-                                      {.name = "sin_cache", .era1 = 2, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "cos_cache", .era1 = 1, .required = true, .role = Role::kCosines},
+                                      {.name = "sin_cache", .era1 = 2, .required = true, .role = Role::kSines},
                                       {.name = "token_index", .era1 = 3},
                                       {.name = "memory_config", .era1 = 4},
                                       {.name = "compute_kernel_config", .era1 = 5}},

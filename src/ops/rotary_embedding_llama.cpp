@@ -162,10 +162,10 @@ bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) 
 
 const OpSpec& rotary_embedding_llama_op() {
   static const OpSpec spec{.name = "ttnn.experimental.rotary_embedding_llama",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "cos_cache", .era1 = 1, .required = true},
-                                      {.name = "sin_cache", .era1 = 2, .required = true},
-                                      {.name = "trans_mat", .era1 = 3, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "cos_cache", .era1 = 1, .required = true, .role = Role::kCosines},
+                                      {.name = "sin_cache", .era1 = 2, .required = true, .role = Role::kSines},
+                                      {.name = "trans_mat", .era1 = 3, .required = true, .role = Role::kRotation},
                                       {.name = "is_decode_mode", .era1 = 4},
                                       {.name = "memory_config", .era1 = 5},
                                       {.name = "compute_kernel_config", .era1 = 6}},

@@ -12,27 +12,27 @@ namespace {
 
 constexpr std::string_view kOutputs[] = {"q_input_tensor", "k_input_tensor"};
 
-struct Role {
+struct Operand {
   std::string_view param;
   std::string_view name;
 };
-constexpr Role kRoles[] = {{"q_input_tensor", "Q input tensor"},
-                           {"k_input_tensor", "K input tensor"},
-                           {"cos_cache", "Cos tensor"},
-                           {"sin_cache", "Sin tensor"},
-                           {"trans_mat", "Trans mat tensor"}};
+constexpr Operand kOperands[] = {{"q_input_tensor", "Q input tensor"},
+                                 {"k_input_tensor", "K input tensor"},
+                                 {"cos_cache", "Cos tensor"},
+                                 {"sin_cache", "Sin tensor"},
+                                 {"trans_mat", "Trans mat tensor"}};
 
 Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board) {
   std::vector<const TensorSpec*> tensors;
-  for (const Role& role : kRoles) {
-    OPWRIGHT_CHECK_ASSIGN(const TensorSpec* const spec, device_tensor(call, role.param));
+  for (const Operand& operand : kOperands) {
+    OPWRIGHT_CHECK_ASSIGN(const TensorSpec* const spec, device_tensor(call, operand.param));
     tensors.push_back(spec);
   }
   OPWRIGHT_CHECK_ASSIGN(const ComputeConfig compute, compute_argument(call, {}));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     OPWRIGHT_REQUIRE(memory_layout(*tensors[i]) == MemoryLayout::kHeightSharded, "{} must be HEIGHT_SHARDED.",
-                     kRoles[i].name);
-    OPWRIGHT_REQUIRE(tensors[i]->dtype.value == DType::kBfloat16, "{} must be bfloat16", kRoles[i].name);
+                     kOperands[i].name);
+    OPWRIGHT_REQUIRE(tensors[i]->dtype.value == DType::kBfloat16, "{} must be bfloat16", kOperands[i].name);
     const ShardSpec* shard = shard_of(*tensors[i]);
     if (shard == nullptr || shard->shape.size() != 2) return refuse("bad optional access");
   }
@@ -40,7 +40,7 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
   const TensorSpec& k = *tensors[1];
   const TensorSpec& cos = *tensors[2];
   for (std::size_t i = 0; i < 4; ++i)
-    OPWRIGHT_REQUIRE(tensors[i]->layout.value == q.layout.value, "{} must be in layout {}", kRoles[i].name,
+    OPWRIGHT_REQUIRE(tensors[i]->layout.value == q.layout.value, "{} must be in layout {}", kOperands[i].name,
                      tensor_layout_text(q));
   for (const TensorSpec* spec : {&q, &k, &cos}) OPWRIGHT_CHECK(require_rank(spec->shape, 2));
   OPWRIGHT_REQUIRE(q.shape[0] == 1 && k.shape[0] == 1,
@@ -118,11 +118,11 @@ bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) 
 
 const OpSpec& rotary_embedding_llama_fused_qk_op() {
   static const OpSpec spec{.name = "ttnn.experimental.rotary_embedding_llama_fused_qk",
-                           .params = {{.name = "q_input_tensor", .era1 = 0, .required = true},
-                                      {.name = "k_input_tensor", .era1 = 1, .required = true},
-                                      {.name = "cos_cache", .era1 = 2, .required = true},
-                                      {.name = "sin_cache", .era1 = 3, .required = true},
-                                      {.name = "trans_mat", .era1 = 4, .required = true},
+                           .params = {{.name = "q_input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "k_input_tensor", .era1 = 1, .required = true, .role = Role::kPlain},
+                                      {.name = "cos_cache", .era1 = 2, .required = true, .role = Role::kCosines},
+                                      {.name = "sin_cache", .era1 = 3, .required = true, .role = Role::kSines},
+                                      {.name = "trans_mat", .era1 = 4, .required = true, .role = Role::kRotation},
                                       {.name = "compute_kernel_config", .era1 = 5}},
                            .infer = infer,
                            .reference = reference,

@@ -36,7 +36,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& sharded_to_interleaved_op() {
   static const OpSpec spec{.name = "ttnn.sharded_to_interleaved",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "memory_config", .era1 = 1},
                                       {.name = "output_dtype", .era1 = 2},
                                       {.name = "is_l1_aligned", .era1 = 3, .lost = Lost::kNoMatter}},

@@ -252,27 +252,35 @@ bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) 
 }  // namespace
 
 const OpSpec& slice_op() {
-  static const OpSpec spec{.name = "ttnn.slice",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
-                                      {.name = "starts", .era1 = 1, .required = true, .place = 1},
-                                      {.name = "ends", .era1 = 2, .required = true, .place = 2},
-                                      {.name = "steps", .era1 = 3, .lost = Lost::kAssumeNone, .place = 3},
-                                      {.name = "memory_config", .era1 = 4},
-                                      {.name = "output_tensor", .era1 = 5},
-                                      {.name = "pad_value", .era1 = 6, .lost = Lost::kNoMatter},
-                                      // The shorter lists of era 1 have sub_core_grids here, the only thing that is
-                                      // ever lost at this place.
-                                      {.name = "slice_dim", .era1 = 7, .lost = Lost::kNoMatter},
-                                      {.name = "num_devices", .era1 = 8},
-                                      {.name = "sub_core_grids", .era1 = 9, .lost = Lost::kNoMatter},
-                                      {.name = "slice_start"},
-                                      {.name = "slice_end"},
-                                      {.name = "slice_step"}},
-                           .rebind = rebind,
-                           .infer = infer,
-                           .reference = reference,
-                           .budget = exact_budget,
-                           .fill = fill};
+  static const OpSpec spec{
+      .name = "ttnn.slice",
+      .params =
+          {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+           {.name = "starts",
+            .era1 = 1,
+            .required = true,
+            .place = 1,
+            .role = Role::kBounds,
+            .list_name = "slice_start"},
+           {.name = "ends", .era1 = 2, .required = true, .place = 2, .role = Role::kBounds, .list_name = "slice_end"},
+           {.name = "steps", .era1 = 3, .lost = Lost::kAssumeNone, .place = 3, .list_name = "slice_step"},
+           {.name = "memory_config", .era1 = 4},
+           {.name = "output_tensor", .era1 = 5, .role = Role::kBuffer},
+           {.name = "pad_value", .era1 = 6, .lost = Lost::kNoMatter},
+           // The shorter lists of era 1 have sub_core_grids here, the only thing that is
+           // ever lost at this place.
+           {.name = "slice_dim", .era1 = 7, .lost = Lost::kNoMatter},
+           {.name = "num_devices", .era1 = 8},
+           {.name = "sub_core_grids", .era1 = 9, .lost = Lost::kNoMatter},
+           {.name = "slice_start"},
+           {.name = "slice_end"},
+           {.name = "slice_step"}},
+      .rebind = rebind,
+      .infer = infer,
+      .reference = reference,
+      .budget = exact_budget,
+      .fill = fill,
+      .reads_part = true};
   return spec;
 }
 

@@ -48,12 +48,12 @@ Checked<Exact> reference(const ReferenceJob& job) { return same_elements(job, *j
 }  // namespace
 
 const OpSpec& squeeze_op() {
-  static const OpSpec spec{
-      .name = "ttnn.squeeze",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true}, {.name = "dim", .era1 = 1}},
-      .infer = infer,
-      .reference = reference,
-      .budget = exact_budget};
+  static const OpSpec spec{.name = "ttnn.squeeze",
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "dim", .era1 = 1}},
+                           .infer = infer,
+                           .reference = reference,
+                           .budget = exact_budget};
   return spec;
 }
 

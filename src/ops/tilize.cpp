@@ -41,7 +41,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& tilize_op() {
   static const OpSpec spec{.name = "ttnn.tilize",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "memory_config", .era1 = 1},
                                       {.name = "dtype", .era1 = 2},
                                       {.name = "use_multicore", .era1 = 3},

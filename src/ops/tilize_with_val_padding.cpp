@@ -34,7 +34,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& tilize_with_val_padding_op() {
   static const OpSpec spec{.name = "ttnn.tilize_with_val_padding",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "output_tensor_shape", .era1 = 1, .required = true},
                                       {.name = "pad_value", .era1 = 2, .required = true},
                                       {.name = "memory_config", .era1 = 3},

@@ -27,7 +27,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& tilize_with_zero_padding_op() {
   static const OpSpec spec{.name = "ttnn.tilize_with_zero_padding",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "memory_config", .era1 = 1},
                                       {.name = "output_dtype", .era1 = 2},
                                       {.name = "use_multicore", .era1 = 3},

@@ -77,7 +77,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& to_layout_op() {
   static const OpSpec spec{.name = "ttnn.to_layout",
-                           .params = {{.name = "tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "layout", .era1 = 1, .required = true},
                                       {.name = "dtype", .era1 = 2},
                                       {.name = "memory_config", .era1 = 3},

@@ -32,10 +32,10 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& to_memory_config_op() {
   static const OpSpec spec{.name = "ttnn.to_memory_config",
-                           .params = {{.name = "tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "memory_config", .era1 = 1, .required = true},
                                       {.name = "dtype", .era1 = 2},
-                                      {.name = "output_tensor", .era1 = 3}},
+                                      {.name = "output_tensor", .era1 = 3, .role = Role::kBuffer}},
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

@@ -137,15 +137,15 @@ bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) 
 const OpSpec& topk_op() {
   static const OpSpec spec{
       .name = "ttnn.topk",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kRanked},
                  {.name = "k", .era1 = 1},
                  {.name = "dim", .era1 = 2, .lost = Lost::kAssumeNone},
                  {.name = "largest", .era1 = 3},
                  {.name = "sorted", .era1 = 4},
                  {.name = "memory_config", .era1 = 5},
                  {.name = "sub_core_grids", .era1 = 6, .lost = Lost::kNoMatter},
-                 {.name = "indices_tensor", .era1 = 7},
-                 {.name = "output_tensor", .era1 = 8, .lost = Lost::kAssumeNone},
+                 {.name = "indices_tensor", .era1 = 7, .role = Role::kIndices},
+                 {.name = "output_tensor", .era1 = 8, .lost = Lost::kAssumeNone, .role = Role::kBuffer},
                  {.name = "stable"}},
       .infer = infer,
       .reference = reference,

@@ -44,7 +44,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& transpose_op() {
   static const OpSpec spec{.name = "ttnn.transpose",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "dim1", .era1 = 1, .required = true},
                                       {.name = "dim2", .era1 = 2, .required = true},
                                       {.name = "pad_value", .era1 = 4, .lost = Lost::kNoMatter},

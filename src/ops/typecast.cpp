@@ -48,11 +48,11 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& typecast_op() {
   static const OpSpec spec{.name = "ttnn.typecast",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "dtype", .era1 = 1, .required = true, .place = 1},
                                       {.name = "output_dtype", .place = 2},
                                       {.name = "memory_config", .era1 = 2},
-                                      {.name = "output_tensor", .era1 = 3},
+                                      {.name = "output_tensor", .era1 = 3, .role = Role::kBuffer},
                                       {.name = "sub_core_grids", .era1 = 4, .lost = Lost::kNoMatter},
                                       {.name = "input_dtype"}},
                            .rebind = rebind,

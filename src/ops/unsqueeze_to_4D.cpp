@@ -22,7 +22,7 @@ Checked<Exact> reference(const ReferenceJob& job) { return same_elements(job, *j
 
 const OpSpec& unsqueeze_to_4D_op() {
   static const OpSpec spec{.name = "ttnn.unsqueeze_to_4D",
-                           .params = {{.name = "tensor", .era1 = 0, .required = true}},
+                           .params = {{.name = "tensor", .era1 = 0, .required = true, .role = Role::kPlain}},
                            .infer = infer,
                            .reference = reference,
                            .budget = exact_budget};

@@ -39,7 +39,7 @@ Checked<Exact> reference(const ReferenceJob& job) { return same_elements(job, *j
 
 const OpSpec& untilize_op() {
   static const OpSpec spec{.name = "ttnn.untilize",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "memory_config", .era1 = 1},
                                       {.name = "use_multicore", .era1 = 2},
                                       {.name = "use_pack_untilize", .era1 = 3, .lost = Lost::kNoMatter},

@@ -60,7 +60,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 const OpSpec& untilize_with_unpadding_op() {
   static const OpSpec spec{.name = "ttnn.untilize_with_unpadding",
-                           .params = {{.name = "input_tensor", .era1 = 0, .required = true},
+                           .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                                       {.name = "output_tensor_end", .era1 = 1, .required = true},
                                       {.name = "memory_config", .era1 = 2},
                                       {.name = "use_multicore", .era1 = 3},

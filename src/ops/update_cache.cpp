@@ -60,8 +60,8 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
 
 const OpSpec& update_cache_op() {
   static const OpSpec spec{.name = "ttnn.update_cache",
-                           .params = {{.name = "cache", .era1 = 0, .required = true},
-                                      {.name = "input", .era1 = 1, .required = true},
+                           .params = {{.name = "cache", .era1 = 0, .required = true, .role = Role::kPlain},
+                                      {.name = "input", .era1 = 1, .required = true, .role = Role::kPlain},
                                       {.name = "update_idx", .era1 = 2, .required = true},
                                       {.name = "batch_offset", .era1 = 3},
                                       {.name = "compute_kernel_config", .era1 = 4}},

@@ -25,7 +25,7 @@ constexpr BinaryOp kTensorNumber{
     .type = "WHERE_TTS", .dtypes = BinaryOp::Dtypes::kSame, .exact = kUnused, .first = kPredicate, .second = kTrue};
 constexpr BinaryOp kNumberTensor{
     .type = "WHERE_TST", .dtypes = BinaryOp::Dtypes::kSame, .exact = kUnused, .first = kPredicate, .second = kFalse};
-constexpr UnaryOp kTwoNumbers{.type = "WHERE_TSS", .function = "identity", .integers = UnaryOp::Integers::kWide};
+constexpr UnaryOp kTwoNumbers{.name = "ttnn.where", .type = "WHERE_TSS", .integers = UnaryOp::Integers::kWide};
 
 Checked<Shape> three_broadcast(const TensorSpec& p, const TensorSpec& t, const TensorSpec& f) {
   const auto first = broadcast_shape(p.shape, t.shape);
@@ -214,11 +214,11 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
 
 const OpSpec& where_op() {
   static const OpSpec spec{.name = "ttnn.where",
-                           .params = {{.name = kPredicate, .era1 = 0, .required = true},
-                                      {.name = kTrue, .era1 = 1, .required = true},
-                                      {.name = kFalse, .era1 = 2, .required = true},
+                           .params = {{.name = kPredicate, .era1 = 0, .required = true, .role = Role::kPredicate},
+                                      {.name = kTrue, .era1 = 1, .required = true, .role = Role::kPlain},
+                                      {.name = kFalse, .era1 = 2, .required = true, .role = Role::kPlain},
                                       {.name = "memory_config", .era1 = 3},
-                                      {.name = "output_tensor", .era1 = 4},
+                                      {.name = "output_tensor", .era1 = 4, .role = Role::kBuffer},
                                       {.name = "sub_core_grids", .era1 = 5, .lost = Lost::kNoMatter}},
                            .infer = infer,
                            .reference = reference,

@@ -31,13 +31,13 @@ struct KernelJob {
 HostTensor unwritten(const OutputSpec& output);
 
 struct Kernel {
-  std::string_view op;  // "ttnn.add"
+  std::string_view op;  // "ttnn.pad"; "" where it serves many
   // Null, or refuses what this kernel cannot compute (a dtype without a path), before any data is made.
   Checked<void> (*admit)(const BoundCall& call, std::span<const OutputSpec> outputs, const Board& board) = nullptr;
   Checked<std::vector<HostTensor>> (*run)(const KernelJob& job) = nullptr;
 };
 
-std::span<const Kernel* const> all_kernels();
-const Kernel* find_kernel(std::string_view op);
+std::span<const Kernel* const> all_kernels();    // those with a file of their own
+const Kernel* find_kernel(std::string_view op);  // these, then those of families (kernels/families.h)
 
 }  // namespace opwright::sim

@@ -141,6 +141,14 @@ HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>
   return result;
 }
 
+std::optional<Reduction> find_reduction(std::string_view name) {
+  if (name == "sum") return Reduction::kSum;
+  if (name == "mean") return Reduction::kMean;
+  if (name == "max") return Reduction::kMax;
+  if (name == "min") return Reduction::kMin;
+  return std::nullopt;
+}
+
 Checked<std::vector<HostTensor>> run_reduction(const KernelJob& job, Reduction kind) {
   const HostTensor& input = *job.input("input_tensor");
   const auto rank = static_cast<std::int64_t>(input.spec.shape.size());

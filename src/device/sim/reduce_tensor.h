@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "device/sim/kernel.h"
@@ -11,13 +13,14 @@
 namespace opwright::sim {
 
 enum class Reduction : std::uint8_t { kSum, kMean, kMax, kMin };
+std::optional<Reduction> find_reduction(std::string_view name);  // "sum", as the last part of the operator's name
 
 // The dimensions of `input` in `dims` (ascending), one after the other from the last; each result is packed as `out`.
 // Sums are multiplied by `factor`, means also divided by the number of values.
 HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>& dims, Reduction kind, double factor,
                          EngineMode mode, const OutputSpec& out);
 
-// ttnn.sum, mean, max and min.
+// A whole kernel: dimensions `dim` of `input_tensor`.
 Checked<std::vector<HostTensor>> run_reduction(const KernelJob& job, Reduction kind);
 
 }  // namespace opwright::sim

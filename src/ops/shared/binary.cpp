@@ -146,31 +146,26 @@ Checked<MemoryConfig> asked_memory(const MemoryConfig& asked, const Operands& of
 
 }  // namespace
 
-std::vector<Param> binary_params(std::string_view first, std::string_view second) {
-  return {{.name = first, .era1 = 0, .required = true},
-          {.name = second, .era1 = 1, .required = true},
-          {.name = "dtype", .era1 = 2},
-          {.name = "memory_config", .era1 = 3},
-          {.name = "output_tensor", .era1 = 4},
-          {.name = kAfter, .era1 = 5, .lost = Lost::kAssumeNone},
-          {.name = kOnFirst, .era1 = 6, .lost = Lost::kAssumeNone},
-          {.name = kOnSecond, .era1 = 7, .lost = Lost::kAssumeNone},
-          {.name = "use_legacy", .era1 = 8, .lost = Lost::kNoMatter},
-          {.name = "sub_core_grids", .era1 = 9, .lost = Lost::kNoMatter},
-          {.name = "sub_device_id", .lost = Lost::kNoMatter},
-          {.name = "fast_and_approximate_mode"}};
-}
-
-std::vector<Param> in_place_params(std::string_view first, std::string_view second) {
-  return {{.name = first, .era1 = 0, .required = true},
-          {.name = second, .era1 = 1, .required = true},
-          {.name = kAfter, .era1 = 2, .lost = Lost::kAssumeNone},
-          {.name = kOnFirst, .era1 = 3, .lost = Lost::kAssumeNone},
-          {.name = kOnSecond, .era1 = 4, .lost = Lost::kAssumeNone},
-          {.name = "use_legacy", .era1 = 5, .lost = Lost::kNoMatter},
-          {.name = "sub_core_grids", .era1 = 6, .lost = Lost::kNoMatter},
-          {.name = "sub_device_id", .lost = Lost::kNoMatter},
-          {.name = "fast_and_approximate_mode"}};
+std::vector<Param> binary_params(const BinaryOp& op) {
+  std::vector<Param> out{{.name = op.first, .era1 = 0, .required = true, .role = op.data},
+                         {.name = op.second, .era1 = 1, .required = true, .role = op.data}};
+  int next = 2;  // the in-place variants lack three parameters, and those behind them move up
+  if (!op.in_place) {
+    out.push_back({.name = "dtype", .era1 = next++});
+    out.push_back({.name = "memory_config", .era1 = next++});
+    out.push_back({.name = "output_tensor", .era1 = next++, .role = Role::kBuffer});
+  }
+  for (const std::string_view functions : {kAfter, kOnFirst, kOnSecond})
+    out.push_back({.name = functions, .era1 = next++, .lost = Lost::kAssumeNone});
+  out.push_back({.name = "use_legacy", .era1 = next++, .lost = Lost::kNoMatter});
+  out.push_back({.name = "sub_core_grids", .era1 = next, .lost = Lost::kNoMatter});
+  out.push_back({.name = "sub_device_id", .lost = Lost::kNoMatter});
+  out.push_back({.name = "fast_and_approximate_mode"});
+  if (!op.number.empty()) {
+    out[1].place = 1;
+    out.push_back({.name = op.number});
+  }
+  return out;
 }
 
 void rename_operand(BoundCall& call, std::string_view other, std::string_view name) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/op.h"
@@ -18,6 +19,7 @@ struct BinaryOp {
     kSame,      // one dtype for both
     kPower,     // floats, one dtype for both
   };
+  std::string_view name;  // "ttnn.add"
   std::string_view type;  // of the library's BinaryOpType: "ADD"
   Dtypes dtypes = Dtypes::kSum;
   double (*exact)(double a, double b) = nullptr;
@@ -27,12 +29,13 @@ struct BinaryOp {
   double ulps = 1;       // of the output, where operands are exact
   std::string_view first = "input_tensor_a";
   std::string_view second = "input_tensor_b";
+  std::string_view number = {};  // what the overload for a number calls the second, where that is another name
+  Role data = Role::kPlain;      // of both operands
+  OnWhole on_whole = OnWhole::kAsBudgeted;
+  std::string_view alias = {};
 };
 
-// Parameters in the order of the Python signature.
-std::vector<Param> binary_params(std::string_view first = "input_tensor_a", std::string_view second = "input_tensor_b");
-std::vector<Param> in_place_params(std::string_view first = "input_tensor_a",
-                                   std::string_view second = "input_tensor_b");
+std::vector<Param> binary_params(const BinaryOp& op);
 // Of an operation whose overloads disagree about the name of an operand: `other` becomes `name`.
 void rename_operand(BoundCall& call, std::string_view other, std::string_view name);
 
@@ -40,17 +43,23 @@ Checked<std::vector<OutputSpec>> infer_binary(const BinaryOp& op, const BoundCal
 Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job);
 ErrorBudget binary_budget(const BinaryOp& op, const BoundCall& call, std::span<const OutputSpec> outputs);
 
+// The operator of a row; OpSpec holds plain functions, so the row is known to the compiler.
 template <const BinaryOp& Op>
-OpSpec binary_spec(std::string_view name, const std::vector<std::string_view>& aliases = {},
-                   const std::vector<Param>& params = Op.in_place ? in_place_params(Op.first, Op.second)
-                                                                  : binary_params(Op.first, Op.second)) {
-  return {.name = name,
-          .aliases = aliases,
-          .params = params,
-          .infer = [](const BoundCall& call, const Board& board) { return infer_binary(Op, call, board); },
-          .reference = [](const ReferenceJob& job) { return binary_reference(Op, job); },
-          .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
-                       std::size_t) { return binary_budget(Op, call, outputs); }};
+OpSpec binary_spec(std::vector<Param> params = binary_params(Op)) {
+  OpSpec out{.name = Op.name,
+             .params = std::move(params),
+             .infer = [](const BoundCall& call, const Board& board) { return infer_binary(Op, call, board); },
+             .reference = [](const ReferenceJob& job) { return binary_reference(Op, job); },
+             .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
+                          std::size_t) { return binary_budget(Op, call, outputs); },
+             .on_whole = Op.on_whole};
+  if (!Op.alias.empty()) out.aliases.push_back(Op.alias);
+  if (!Op.number.empty())
+    out.rebind = [](BoundCall& call) -> Checked<void> {
+      rename_operand(call, Op.number, Op.second);
+      return {};
+    };
+  return out;
 }
 
 }  // namespace opwright

@@ -235,7 +235,7 @@ ErrorBudget reduce_budget(const BoundCall& call, ReduceKind kind) {
 }
 
 std::vector<Param> reduce_params(ReduceKind kind) {
-  std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true},
+  std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                          {.name = "dim", .era1 = 1},
                          {.name = "keepdim", .era1 = 2},
                          {.name = "memory_config", .era1 = 3},

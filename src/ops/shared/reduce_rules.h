@@ -34,15 +34,4 @@ ErrorBudget sum_budget(std::int64_t terms);
 // Parameters that sum, mean, max and min share.
 std::vector<Param> reduce_params(ReduceKind kind);
 
-// The whole operator.
-template <ReduceKind Kind>
-OpSpec reduce_spec(std::string_view name) {
-  return {.name = name,
-          .params = reduce_params(Kind),
-          .infer = [](const BoundCall& call, const Board& board) { return infer_reduce(call, board, Kind); },
-          .reference = [](const ReferenceJob& job) { return reduce_reference(job, Kind); },
-          .budget = [](const BoundCall& call, std::span<const OutputSpec>,
-                       std::size_t) { return reduce_budget(call, Kind); }};
-}
-
 }  // namespace opwright

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/op_config.h"
 #include "ops/shared/eltwise.h"
 #include "ops/shared/unary_exact.h"
 
@@ -54,13 +55,14 @@ Checked<TensorSpec> given_output(const BoundCall& call, const TensorSpec& input,
 
 }  // namespace
 
-std::vector<Param> unary_params(bool fast_flag) {
-  std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true}};
-  if (fast_flag) out.push_back({.name = "fast_and_approximate_mode", .era1 = 1});
-  const int next = fast_flag ? 2 : 1;
+std::vector<Param> unary_params(const UnaryOp& op) {
+  std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true, .role = op.data}};
+  if (op.fast_flag) out.push_back({.name = "fast_and_approximate_mode", .era1 = 1});
+  const int next = op.fast_flag ? 2 : 1;
   out.push_back({.name = "memory_config", .era1 = next});
-  out.push_back({.name = "output_tensor", .era1 = next + 1});
+  out.push_back({.name = "output_tensor", .era1 = next + 1, .role = Role::kBuffer});
   out.push_back({.name = "sub_core_grids", .era1 = next + 2, .lost = Lost::kNoMatter});
+  if (!op.keyword.empty()) out.push_back({.name = op.keyword});
   return out;
 }
 
@@ -119,7 +121,7 @@ Checked<bool> runs_fast(const BoundCall& call) {
 
 Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job) {
   const HostTensor& input = *job.input("input_tensor");
-  const ExactUnary function = find_exact_unary(op.function);
+  const ExactUnary function = find_exact_unary(short_name(op.name));
   if (function == nullptr) return unsupported("", fmt::format("{} has no exact function", job.call.op));
   return map_rows(job, input, [&](double x) { return function(x, {}); });
 }

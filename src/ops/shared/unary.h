@@ -11,17 +11,21 @@ namespace opwright {
 
 struct UnaryOp {
   enum class Integers : std::uint8_t { kNone, kInt32, kWide, kNotUint8, kAll };
-  std::string_view type;      // of the library's UnaryOpType: "SIGMOID"
-  std::string_view function;  // that unary_exact.h knows: "sigmoid"
-  bool fast_flag = false;     // has fast_and_approximate_mode
+  std::string_view name;   // "ttnn.tanh"; its last part is a function that unary_exact.h knows
+  std::string_view type;   // of the library's UnaryOpType: "TANH"
+  bool fast_flag = false;  // has fast_and_approximate_mode
   Integers integers = Integers::kNone;
   bool exact = false;  // nothing to round but the output dtype
   double ulps = 2;     // of the output, accurate mode
   double floor = 0;    // below which the error is absolute
+  Role data = Role::kPlain;
+  OnWhole on_whole = OnWhole::kAsBudgeted;
+  std::string_view alias = {};
+  std::string_view keyword = {};  // a further parameter, by name only
 };
 
-// Parameters in the order of the Python signature, with the flag where the operator has one.
-std::vector<Param> unary_params(bool fast_flag);
+// Parameters, with the flag where the operator has one.
+std::vector<Param> unary_params(const UnaryOp& op);
 
 // What the library refuses of a tensor that runs through its unary operation, and what comes out. `dtype`: of the
 // result where it is not the input's.
@@ -41,17 +45,5 @@ Exact map_rows(const ReferenceJob& job, const HostTensor& input, F&& function) {
 Checked<bool> runs_fast(const BoundCall& call);
 Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job);
 ErrorBudget unary_budget(const UnaryOp& op, const BoundCall& call, std::span<const OutputSpec> outputs);
-
-template <const UnaryOp& Op>
-OpSpec unary_spec(std::string_view name, const std::vector<std::string_view>& aliases = {},
-                  const std::vector<Param>& params = unary_params(Op.fast_flag)) {
-  return {.name = name,
-          .aliases = aliases,
-          .params = params,
-          .infer = [](const BoundCall& call, const Board& board) { return infer_unary(Op, call, board); },
-          .reference = [](const ReferenceJob& job) { return unary_reference(Op, job); },
-          .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
-                       std::size_t) { return unary_budget(Op, call, outputs); }};
-}
 
 }  // namespace opwright

@@ -1,12 +1,11 @@
-// What the tensors of each operator are filled with. A token id is not a random number, a page table not a random
-// list: data that no model could have gives results that prove nothing (docs/formats/data-recipes.md).
+// What tensors are filled with; an operator says it of each of its parameters (op.h). A token id is not a random
+// number, a page table not a random list: data that no model could have gives results that prove nothing
+// (docs/formats/data-recipes.md).
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace opwright {
 
@@ -42,13 +41,5 @@ std::string_view name_of(Role role);  // "plain", "token ids", …
 // One line for the documentation.
 std::string_view about(Role role);
 std::span<const Role> all_roles();
-
-struct ParamRole {
-  std::string_view param;
-  Role role = Role::kPlain;
-};
-// Every parameter of the operator that takes tensors. Empty: nobody has said; a test asks for a line.
-std::vector<ParamRole> roles_of(std::string_view op);
-std::optional<Role> role_of(std::string_view op, std::string_view param);
 
 }  // namespace opwright

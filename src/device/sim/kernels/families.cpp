@@ -1,0 +1,80 @@
+#include "device/sim/kernels/families.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "device/sim/eltwise.h"
+#include "device/sim/movement.h"
+#include "device/sim/reduce_tensor.h"
+
+namespace opwright::sim {
+namespace {
+
+constexpr std::string_view kLibrary = "ttnn.";
+
+std::string_view function_of(std::string_view op) {
+  return op.starts_with(kLibrary) ? op.substr(kLibrary.size()) : std::string_view();
+}
+
+bool takes_parameters(Unary function) {
+  constexpr std::array kThese{Unary::kClamp,     Unary::kElu,   Unary::kHardtanh,
+                              Unary::kLeakyRelu, Unary::kPower, Unary::kSoftplus};
+  return std::ranges::find(kThese, function) != kThese.end();
+}
+std::optional<Unary> unary_of(std::string_view op) {
+  const auto found = find_unary(function_of(op));
+  return found && !takes_parameters(*found) ? found : std::nullopt;
+}
+
+std::optional<Binary> binary_of(std::string_view op) {
+  std::string_view function = function_of(op);
+  if (function.ends_with('_')) function.remove_suffix(1);
+  return find_binary(function);
+}
+
+constexpr Kernel kUnary{.run = [](const KernelJob& job) { return run_unary(job, *unary_of(job.call.op)); }};
+
+Checked<std::vector<HostTensor>> run_named_binary(const KernelJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const bool fast, job.call.flag("fast_and_approximate_mode", false));
+  return run_binary(
+      job,
+      {.op = *binary_of(job.call.op), .fast = fast, .first = job.call.args[0].name, .second = job.call.args[1].name});
+}
+constexpr Kernel kBinary{.admit = admit_binary, .run = run_named_binary};
+
+constexpr Kernel kReduction{
+    .run = [](const KernelJob& job) { return run_reduction(job, *find_reduction(function_of(job.call.op))); }};
+
+constexpr Kernel move(std::string_view op) {
+  return {.op = op, .run = [](const KernelJob& job) { return move_whole(job, job.call.tensors[0].param); }};
+}
+
+}  // namespace
+
+const Kernel* engine_kernel(std::string_view op) {
+  if (unary_of(op)) return &kUnary;
+  if (binary_of(op)) return &kBinary;
+  return find_reduction(function_of(op)) ? &kReduction : nullptr;
+}
+
+std::span<const Kernel> move_kernels() {
+  static constexpr std::array kRows{
+      move("ttnn.clone"),
+      move("ttnn.copy"),
+      move("ttnn.interleaved_to_sharded"),
+      move("ttnn.reshard"),
+      move("ttnn.sharded_to_interleaved"),
+      move("ttnn.squeeze"),
+      move("ttnn.tilize"),
+      move("ttnn.tilize_with_zero_padding"),
+      move("ttnn.to_layout"),
+      move("ttnn.to_memory_config"),
+      move("ttnn.unsqueeze"),
+      move("ttnn.unsqueeze_to_4D"),
+      move("ttnn.untilize"),
+  };
+  return kRows;
+}
+
+}  // namespace opwright::sim

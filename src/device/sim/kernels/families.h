@@ -1,0 +1,18 @@
+// Kernels that need no file of their own.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "device/sim/kernel.h"
+
+namespace opwright::sim {
+
+// The kernel of an operator that is called like a function of one of the engines: ttnn.exp, ttnn.add, ttnn.add_ (in
+// place), ttnn.sum. Null where no engine has a function of that name, or where it takes parameters of its own.
+const Kernel* engine_kernel(std::string_view op);
+
+// The kernels that move a tensor as it is.
+std::span<const Kernel> move_kernels();
+
+}  // namespace opwright::sim
