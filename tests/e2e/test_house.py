@@ -14,7 +14,7 @@ def run_tool(*arguments: object) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("tool", ["check_includes.py", "check_tree.py"])
+@pytest.mark.parametrize("tool", ["check_includes.py", "check_ops.py", "check_tree.py"])
 def test_self_test_of_tool(tool: str) -> None:
     result = run_tool(TOOLS / tool, "--self-test")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -22,6 +22,11 @@ def test_self_test_of_tool(tool: str) -> None:
 
 def test_rooms_include_downwards_only() -> None:
     result = run_tool(TOOLS / "check_includes.py")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_operators_are_named_where_they_are_described_only() -> None:
+    result = run_tool(TOOLS / "check_ops.py")
     assert result.returncode == 0, result.stdout + result.stderr
 
 
