@@ -5,6 +5,7 @@
 #include "store/pack.h"
 #include "store/posting_list.h"
 #include "store/schema.h"
+#include "store/sequences.h"
 #include "store/verify.h"
 
 namespace opwright::store {
@@ -70,6 +71,23 @@ void look_inside(Database& database, Inspection& inspection) {
   });
 }
 
+// What the checksums of single rows do not say: the pieces of a trace are that trace.
+void look_at_sequences(Database& database, Inspection& inspection) {
+  look(inspection, "table sequence", [&]() -> Status {
+    Verifier verifier;  // rows were verified before
+    verifier.tell_damage_to([](const std::string&) {});
+    OPWRIGHT_TRY_ASSIGN(const std::vector<SequenceRow> rows, read_sequences(database, verifier));
+    for (const SequenceRow& row : rows) {
+      const auto bytes = read_trace_bytes(database, verifier, row);
+      if (bytes) continue;
+      inspection.add(bytes.error().code == ErrorCode::kUnsupported
+                         ? bytes.error().message
+                         : fmt::format("table sequence, row {}: its pieces are not its trace", row.id));
+    }
+    return {};
+  });
+}
+
 }  // namespace
 
 Result<Inspection> inspect(const std::string& path, int wait_ms, Depth depth) {
@@ -85,7 +103,11 @@ Result<Inspection> inspect(const std::string& path, int wait_ms, Depth depth) {
                        if (row.text(0) != "ok") inspection.add(fmt::format("file: {}", row.text(0)));
                      });
   });
-  if (inspection.has_checksums) look_at_rows(database, inspection);
+  if (inspection.has_checksums) {
+    OPWRIGHT_TRY(read_as_current(database));  // its tables are all of ours; those it does not have are empty
+    look_at_rows(database, inspection);
+    if (depth == Depth::kEverything) look_at_sequences(database, inspection);
+  }
   if (depth == Depth::kEverything || !inspection.has_checksums) look_inside(database, inspection);
   return inspection;
 }

@@ -15,6 +15,7 @@
 #include "model/observed.h"
 #include "model/op_config.h"
 #include "store/pack.h"
+#include "store/sequences.h"
 #include "store/sql.h"
 #include "store/verify.h"
 
@@ -75,6 +76,10 @@ class Reader {
   // Of these forms, in their order.
   Result<std::vector<OccurrenceRow>> occurrences(const std::vector<FormRow>& forms);
   Result<std::vector<TraceRow>> traces();
+  // Newest first.
+  Result<std::vector<SequenceRow>> sequences() { return read_sequences(database_, verifier_); }
+  // The native trace of one of them, for format::NativeTrace::from_bytes.
+  Result<std::string> trace_bytes(const SequenceRow& row) { return read_trace_bytes(database_, verifier_, row); }
 
  private:
   explicit Reader(Database database) : database_(std::move(database)) {}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "store/results_rows.h"
 #include "store/schema.h"
 #include "store/sums.h"
@@ -213,6 +214,43 @@ Status Salvage::forms(const std::function<Status(const SavedForm&)>& use) {
   }));
   if (without_text > 0) lost_(fmt::format("table form: {} rows whose texts are in damaged packs", without_text));
   return {};
+}
+
+Status Salvage::sequences(const std::function<Status(const SequenceRow&, const std::string& bytes)>& use) {
+  OPWRIGHT_TRY_ASSIGN(Statement find,
+                      database_.prepare(fmt::format("SELECT {}{} FROM piece WHERE sequence_id = ? AND place = ?",
+                                                    column_list(part_of(Part::kPiece)), sum_)));
+  return each(Part::kSequence, [&](const Statement& row) -> Status {
+    const SequenceRow saved = read_sequence(row);
+    const auto size = static_cast<std::uint64_t>(saved.sequence.size);
+    const std::string short_id = to_hex(saved.sequence.digest).substr(0, 12);
+    if (size > limits().document) {
+      lost_(fmt::format("table sequence, row {}: trace {} has {}, more than is read", saved.id, short_id,
+                        size_words(size)));
+      return {};
+    }
+    std::string bytes;
+    bytes.reserve(size);
+    std::int64_t holes = 0;
+    for (std::int64_t place = 0; bytes.size() < size; ++place) {
+      const std::size_t wanted = std::min<std::size_t>(kPieceBytes, size - bytes.size());
+      const auto there = find.bind(1, saved.id).bind(2, place).step();
+      std::string piece;
+      if (there && *there && sound(Part::kPiece, find)) {
+        if (auto unpacked = unpack_piece(find.blob(2))) piece = *std::move(unpacked);
+      }
+      find.reset();
+      if (piece.size() != wanted) {
+        ++holes;
+        piece.assign(wanted, '\0');
+      }
+      bytes += piece;
+    }
+    if (holes > 0)
+      lost_(fmt::format("table piece: {} of {} pieces of trace {} are damaged or missing", holes,
+                        (size + kPieceBytes - 1) / kPieceBytes, short_id));
+    return use(saved, bytes);
+  });
 }
 
 Status Salvage::runs(const std::function<Status(const RunRecord&)>& begin,

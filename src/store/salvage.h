@@ -29,6 +29,8 @@ class Salvage {
 
   Status traces(const std::function<Status(const TraceRow&)>& use);
   Status forms(const std::function<Status(const SavedForm&)>& use);
+  // Each with its native trace; where a piece is damaged, zeros, which readers of native traces count as a loss.
+  Status sequences(const std::function<Status(const SequenceRow&, const std::string& bytes)>& use);
   // Each run, then its results.
   Status runs(const std::function<Status(const RunRecord&)>& begin,
               const std::function<Status(const RunRecord&, const CaseRecord&)>& use);

@@ -6,6 +6,8 @@
 
 #include "base/hash.h"
 #include "store/seal.h"
+#include "store/sums.h"
+#include "store/tally.h"
 #include "store/verify.h"
 
 namespace opwright::store {
@@ -117,6 +119,35 @@ CREATE TABLE tally (                                 -- groups of rows: store/ta
 ) WITHOUT ROWID;
 )sql";
 
+// What schema 6 added: the calls of a trace in their order. What is put empty in front of an older store that is read.
+constexpr char kSequenceTables[] = R"sql(
+CREATE TABLE sequence (                              -- the calls of one trace, in order
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,                          -- of the trace, and how it was cut out of a longer one
+  digest BLOB NOT NULL,                              -- SHA-256 of the native trace
+  name TEXT NOT NULL,
+  command TEXT NOT NULL,
+  machine TEXT NOT NULL,                             -- machine_info as traced, JSON
+  started TEXT NOT NULL,                             -- UTC
+  format TEXT NOT NULL,                              -- what it was before it was a native trace
+  flow INTEGER NOT NULL,                             -- which tensor is which: 0 not known, 1 inferred, 2 recorded
+  calls INTEGER NOT NULL,
+  operations INTEGER NOT NULL,
+  content INTEGER NOT NULL,                          -- bytes of its records
+  size INTEGER NOT NULL,                             -- bytes of the native trace
+  packed INTEGER NOT NULL,                           -- bytes of its pieces
+  sum INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE piece (                                 -- a part of a native trace, zstd
+  id INTEGER PRIMARY KEY,
+  sequence_id INTEGER NOT NULL REFERENCES sequence(id) DEFERRABLE INITIALLY DEFERRED,
+  place INTEGER NOT NULL,                            -- from 0
+  data BLOB NOT NULL,
+  sum INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (sequence_id, place)
+);
+)sql";
+
 // One entry a released schema; never changed afterwards, only followed by another.
 constexpr std::array<const char*, kSchemaVersion> kMigrations{R"sql(
 CREATE TABLE operation (
@@ -196,8 +227,7 @@ DROP VIEW counted;
 CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
-)sql",
-                                                              kRunTables, kConfigHashOfResults, kChecksums};
+)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -209,7 +239,7 @@ CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
                                                                      "", R"sql(
 CREATE TEMP VIEW result AS SELECT *, '' AS config_hash FROM main.result;
 )sql",
-                                                                     ""};
+                                                                     "", ""};
 
 // The same tables for this connection only, and empty.
 std::string temporary(std::string_view tables) {
@@ -254,10 +284,10 @@ Result<std::int64_t> version_of(Database& database) {
 Result<std::string> definitions_digest(Database& database) {
   OPWRIGHT_TRY_ASSIGN(
       Statement find,
-      database.prepare(
-          "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE name IN ('operation',"
-          " 'configuration', 'pack', 'form', 'form_by_configuration', 'source', 'machine', 'trace',"
-          " 'occurrence', 'counted', 'posting', 'setting', 'run', 'result', 'tally') ORDER BY name, type"));
+      database.prepare("SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE name IN ('operation',"
+                       " 'configuration', 'pack', 'form', 'form_by_configuration', 'source', 'machine', 'trace',"
+                       " 'occurrence', 'counted', 'posting', 'setting', 'run', 'result', 'tally', 'sequence', 'piece') "
+                       "ORDER BY name, type"));
   StreamHash hash;
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool row, find.step());
@@ -267,6 +297,23 @@ Result<std::string> definitions_digest(Database& database) {
       hash.add("\n");
     }
   }
+}
+
+// A store that has checksums keeps those it has: whatever is damaged in it stays visible.
+Status note_definitions(Database& database, const std::string& definitions) {
+  Tally tally;
+  Verifier verifier;
+  std::int64_t old_sum = 0;
+  OPWRIGHT_TRY(verifier.read(database, Part::kSetting, 0, [&](const Statement& row) -> Status {
+    if (row.text(0) == kDefinitions) old_sum = row.integer(2);
+    return {};
+  }));
+  OPWRIGHT_TRY_ASSIGN(Statement change, database.prepare(update_summed(Part::kSetting)));
+  SummedRow row(change, Part::kSetting);
+  row << kDefinitions << definitions;
+  tally.replace(Part::kSetting, 0, old_sum, row.bind_sum());
+  OPWRIGHT_TRY(change.run());
+  return tally.write(database);
 }
 
 Status check_before_sealing(Database& database) {
@@ -290,6 +337,7 @@ Status read_as_current(Database& database) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t version, version_of(database));
   if (version < 1 || version == kSchemaVersion) return {};
   OPWRIGHT_TRY(database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]));
+  OPWRIGHT_TRY(database.execute(temporary(kSequenceTables)));
   return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults) : Status();
 }
 
@@ -325,13 +373,21 @@ Status migrate(Database& database) {
   const auto upgrade = [&]() -> Status {
     OPWRIGHT_TRY_ASSIGN(version, version_of(database));  // another process may have been first
     if (version == kSchemaVersion) return database.execute("COMMIT");
-    if (version > 0) OPWRIGHT_TRY(check_before_sealing(database));
+    const bool has_sums = version >= kFirstSummedSchema;
+    if (has_sums)
+      OPWRIGHT_TRY(check_definitions(database));
+    else if (version > 0)
+      OPWRIGHT_TRY(check_before_sealing(database));
     for (; version < kSchemaVersion; ++version)
       OPWRIGHT_TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
     OPWRIGHT_TRY_ASSIGN(const std::string definitions, definitions_digest(database));
-    OPWRIGHT_TRY_ASSIGN(Statement note, database.prepare("INSERT INTO setting(name, value) VALUES (?, ?)"));
-    OPWRIGHT_TRY(note.bind(1, kDefinitions).bind(2, definitions).run());
-    OPWRIGHT_TRY(seal(database));
+    if (has_sums) {
+      OPWRIGHT_TRY(note_definitions(database, definitions));
+    } else {
+      OPWRIGHT_TRY_ASSIGN(Statement note, database.prepare("INSERT INTO setting(name, value) VALUES (?, ?)"));
+      OPWRIGHT_TRY(note.bind(1, kDefinitions).bind(2, definitions).run());
+      OPWRIGHT_TRY(seal(database));
+    }
     OPWRIGHT_TRY(database.execute(
         fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
     return database.execute("COMMIT");

@@ -5,7 +5,7 @@
 
 namespace opwright::store {
 
-inline constexpr int kSchemaVersion = 5;      // the number of migrations
+inline constexpr int kSchemaVersion = 6;      // the number of migrations
 inline constexpr int kFirstSummedSchema = 5;  // the first whose rows have checksums
 
 // Brings an empty or older store to kSchemaVersion, inside one transaction. Refuses a newer store and foreign

@@ -23,6 +23,9 @@ constexpr std::array kRun{"id",       "uid",     "started",    "ended",   "host"
                           "numerics", "command", "git_commit", "version", "suite",  "against",
                           "plan",     "facts",   "status",     "seed",    "planned"};
 constexpr std::array kSetting{"name", "value"};
+constexpr std::array kSequence{"id",     "uid",  "digest", "name",       "command", "machine", "started",
+                               "format", "flow", "calls",  "operations", "content", "size",    "packed"};
+constexpr std::array kPiece{"sequence_id", "place", "data"};
 constexpr std::array kByKey{"key", "id"};
 constexpr std::array kByFingerprint{"fingerprint", "id"};
 
@@ -39,8 +42,8 @@ std::span<const char* const> result_columns() {
   return kColumns;
 }
 
-const std::array<TablePart, 14>& parts() {
-  static const std::array<TablePart, 14> kParts{{
+const std::array<TablePart, 16>& parts() {
+  static const std::array<TablePart, 16> kParts{{
       {Part::kOperation, "operation", kOperation, 0, Grouping::kWhole, "", true, 1},
       {Part::kConfiguration, "configuration", kConfiguration, 0, Grouping::kRange, "", true, 1},
       // Forms are asked for by their configuration: their groups are read the same way, so a hole in that index is
@@ -58,6 +61,8 @@ const std::array<TablePart, 14>& parts() {
       {Part::kConfigurationByKey, "configuration", kByKey, 0, Grouping::kPrefix, "sqlite_autoindex_configuration_1",
        false, 1},
       {Part::kFormByFingerprint, "form", kByFingerprint, 0, Grouping::kPrefix, "sqlite_autoindex_form_1", false, 1},
+      {Part::kSequence, "sequence", kSequence, 0, Grouping::kWhole, "", true, 1},
+      {Part::kPiece, "piece", kPiece, 0, Grouping::kEach, "sqlite_autoindex_piece_1", true, 2},
   }};
   return kParts;
 }

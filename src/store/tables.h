@@ -28,6 +28,8 @@ enum class Part : std::int8_t {
   kSetting = 12,
   kConfigurationByKey = 13,  // the index: key -> id
   kFormByFingerprint = 14,   // the index: fingerprint -> id
+  kSequence = 15,
+  kPiece = 16,
 };
 
 enum class Grouping {

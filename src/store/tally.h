@@ -18,6 +18,9 @@ class Tally {
     change(part, group, 0,
            static_cast<std::int64_t>(static_cast<std::uint64_t>(new_sum) - static_cast<std::uint64_t>(old_sum)));
   }
+  void remove(Part part, std::int64_t group, std::int64_t sum) {
+    change(part, group, -1, static_cast<std::int64_t>(-static_cast<std::uint64_t>(sum)));
+  }
   // Into the open transaction of `database`; what was collected is empty then. Fails when a row of the table is
   // damaged.
   Status write(Database& database);

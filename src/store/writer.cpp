@@ -115,6 +115,7 @@ Status Writer::load_names() {
   OPWRIGHT_TRY(load(Part::kOperation, operations_, next_operation_));
   OPWRIGHT_TRY(load(Part::kSource, sources_, next_source_));
   OPWRIGHT_TRY(load(Part::kMachine, machines_, next_machine_));
+  OPWRIGHT_TRY(sequences_.load(database_, verifier_));
   OPWRIGHT_TRY_ASSIGN(next_pack_, next_id(database_, Part::kPack));
   OPWRIGHT_TRY_ASSIGN(next_trace_, next_id(database_, Part::kTrace));
   return verifier_.read(database_, Part::kTrace, 0, [&](const Statement& row) -> Status {
@@ -155,6 +156,7 @@ Writer::Writer(Writer&& other) noexcept
       next_machine_(other.next_machine_),
       next_trace_(other.next_trace_),
       postings_(std::move(other.postings_)),
+      sequences_(std::move(other.sequences_)),
       tally_(std::move(other.tally_)),
       verifier_(std::move(other.verifier_)),
       statements_(std::move(other.statements_)) {}
@@ -165,6 +167,7 @@ void Writer::discard() {
   if (!open_) return;
   open_ = false;
   statements_ = {};
+  sequences_ = {};
   // The lock of the transaction is held while the empty file goes, so nobody can have put anything into it; a process
   // that waits for the lock finds out in begin() that its file is gone.
   if (created_) {
@@ -212,6 +215,7 @@ Status Writer::write(const Batch& batch) {
   const std::span<const NewForm> forms(batch.forms);
   for (std::size_t from = 0; from < forms.size(); from += kFormsPerPack)
     OPWRIGHT_TRY(write_forms(forms.subspan(from, std::min(kFormsPerPack, forms.size() - from))));
+  for (const NewPiece& piece : batch.pieces) OPWRIGHT_TRY(sequences_.add(database_, verifier_, tally_, piece));
   postings_.insert(postings_.end(), batch.postings.begin(), batch.postings.end());
   return postings_.size() >= kPostingsHeld ? write_postings() : Status();
 }
@@ -392,6 +396,10 @@ Result<TraceId> Writer::trace(std::string_view uid, std::string_view format, std
   const TraceId id{trace.id};
   traces_.insert_or_assign(std::string(uid), std::move(trace));
   return id;
+}
+
+Result<bool> Writer::forget_sequence(const std::string& uid) {
+  return sequences_.forget(database_, verifier_, tally_, uid);
 }
 
 Status Writer::commit() {

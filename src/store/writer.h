@@ -15,6 +15,7 @@
 #include "model/ids.h"
 #include "model/observed.h"
 #include "model/op_config.h"
+#include "store/sequences.h"
 #include "store/sql.h"
 #include "store/tally.h"
 #include "store/verify.h"
@@ -65,6 +66,7 @@ struct Batch {
   std::vector<NewConfiguration> configurations;
   std::vector<NewForm> forms;
   std::vector<Posting> postings;
+  std::vector<NewPiece> pieces;
 };
 
 struct SourceFacts {
@@ -92,6 +94,8 @@ class Writer {
   Result<SourceId> source(const SourceFacts& facts);
   Result<MachineId> machine(std::string_view text, std::string_view label);
   Result<TraceId> trace(std::string_view uid, std::string_view format, std::string_view facts);
+  // The sequence of a trace goes, its configurations stay. False when there is none of this uid.
+  Result<bool> forget_sequence(const std::string& uid);
   Status commit();
   // Ends the transaction without a trace of it: what was not committed is undone, and a store that this Writer had
   // created goes away with it.
@@ -126,6 +130,7 @@ class Writer {
   std::unordered_map<std::string, Trace> traces_;
   std::int64_t next_pack_ = 0, next_operation_ = 0, next_source_ = 0, next_machine_ = 0, next_trace_ = 0;
   std::vector<Posting> postings_;  // not written yet
+  SequenceWriter sequences_;
   Tally tally_;
   Verifier verifier_;
   struct Statements {
