@@ -100,10 +100,27 @@ class Ingest final : public format::TraceSink {
     return {};
   }
 
-  void set_callbacks(const IngestOptions& options) {
+  bool keeps_calls() const override { return keeps_calls_ && writer_ != nullptr; }
+  // The writer decides whether it has them already; it gets them piece by piece, so that few are in memory.
+  Status keep(Sequence sequence, std::string_view bytes) override {
+    sequence.digest = sha256(bytes);
+    sequence.size = static_cast<std::int64_t>(bytes.size());
+    const auto of = std::make_shared<const Sequence>(std::move(sequence));
+    std::int64_t place = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += store::kPieceBytes) {
+      store::Batch batch;
+      batch.pieces.push_back(
+          {of, place++, std::string(bytes.substr(at, store::kPieceBytes)), at + store::kPieceBytes >= bytes.size()});
+      writer_->put(std::move(batch));
+    }
+    return {};
+  }
+
+  void take(const IngestOptions& options) {
     progress_ = options.progress;
     stop_ = options.stop;
     between_ = options.between;
+    keeps_calls_ = options.keep_calls;
   }
   bool stopped() const { return report_.stopped; }
   void close_lookup() { lookup_.reset(); }
@@ -270,6 +287,7 @@ class Ingest final : public format::TraceSink {
   std::unordered_map<ConfigKey, ConfigId, KeyHasher> new_configs_;
   std::unordered_set<std::int64_t> seen_configs_;
   bool filtering_ = true;
+  bool keeps_calls_ = true;
   Ledger ledger_;
   ImportReport report_;
   std::function<void(const ImportReport&)> progress_;
@@ -335,7 +353,7 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
   constexpr std::int64_t kNoRow = std::int64_t{1} << 60;
   Ingest sink(filter, std::move(lookup), thread ? &*thread : nullptr,
               writer ? writer->next_configuration() : ConfigId{kNoRow}, writer ? writer->next_form() : FormId{kNoRow});
-  sink.set_callbacks(options);
+  sink.take(options);
   const auto read_and_write = [&]() -> Result<ImportReport> {
     const Status read = read_all(paths, fetched, options, sink);
     const Status written = thread ? thread->finish() : Status();

@@ -48,6 +48,7 @@ struct IngestOptions {
   std::string store;
   bool dry_run = false;
   bool strict = false;
+  bool keep_calls = true;  // in their order, besides the configurations
   int wait_ms = 60'000;
   normalize::FilterOptions filter;
   format::ReadOptions read;

@@ -12,6 +12,7 @@ inline constexpr Flag kOnlyFlag{"--only", "OP",
                                 "only calls of this operation, e.g. add, ttnn.add, '*matmul*' (may be repeated)", true};
 inline constexpr Flag kPhaseFlag{"--phase", "P", "only calls of this phase (may be repeated)", true};
 inline constexpr Flag kLabelFlag{"--label", "L", "only calls under this label, e.g. 'layer0*' (may be repeated)", true};
+inline constexpr Flag kCallLimitFlag{"--limit", "N", "at most N calls (default all)"};
 inline constexpr Flag kRangeFlag{"--range", "A:B", "only calls with numbers from A to B"};
 
 inline Result<format::CallFilter> call_filter_of(const ParsedArgs& args) {

@@ -71,7 +71,7 @@ struct Command {
 };
 
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport,
-    kWorker, kKeeper, kDevice, kMock, kDump, kTrim, kConvert, kDoctor;
+    kWorker, kKeeper, kDevice, kMock, kTraces, kCalls, kForget, kDump, kTrim, kConvert, kDoctor;
 
 // Runs a whole command line; argv without the program's name. Never throws. What reaches `world` is harmless text, but
 // for the colours and the cursor of the live view.
@@ -85,6 +85,7 @@ inline constexpr Flag kWaitFlag{"--wait", "SECONDS",
                                 "wait this long for another process that writes the store (default 60)"};
 inline constexpr Flag kDurableFlag{
     "--durable", "", "wait until the disk has it: what is reported survives a power failure, not only a kill"};
+inline constexpr Flag kNoCallsFlag{"--no-calls", "", "keep configurations only, not the calls in their order"};
 inline constexpr Flag kWhereFlag{
     "--where", "SELECTOR",
     "only configurations that match, e.g. 'dtype=bfloat8_b and rank=4' (docs/formats/selector.md)"};

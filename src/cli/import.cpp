@@ -19,6 +19,7 @@ constexpr std::array kFlags{
     Flag{"--ops-list", "FILE", "valid operations: one name a line, instead of the built-in list"},
     Flag{"--exclude", "OP", "leave an operation out (may be repeated)", true},
     Flag{"--include-failed", "", "per-op folders: also take tests that did not pass"},
+    kNoCallsFlag,
     kDurableFlag,
     kWaitFlag,
 };
@@ -80,6 +81,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       1) {
     return fail(ErrorCode::kUsage, "--all-ops, --like-existing and --ops-list exclude each other; give one");
   }
+  options.keep_calls = !args.is_set(kNoCallsFlag.name);
   options.read.include_failed = args.is_set("--include-failed");
   OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
   bool told = false;

@@ -20,8 +20,9 @@
 namespace opwright::cli {
 namespace {
 
-constexpr std::array kCommands{&kTrace,   &kImport, &kOps,    &kStats, &kShow, &kExport, &kVerify, &kVectors, &kRun,
-                               &kResults, &kReport, &kDevice, &kDiff,  &kMock, &kDump,   &kTrim,   &kConvert, &kDoctor};
+constexpr std::array kCommands{&kTrace,   &kImport, &kOps,     &kStats,  &kShow,   &kExport,  &kVerify,
+                               &kVectors, &kRun,    &kResults, &kReport, &kDevice, &kDiff,    &kMock,
+                               &kTraces,  &kCalls,  &kForget,  &kDump,   &kTrim,   &kConvert, &kDoctor};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 

@@ -39,6 +39,7 @@ constexpr std::array kFlags{
     Flag{"--include-failed", "", "also import calls of tests that failed, and of programs that failed"},
     Flag{"--allow-failures", "", "exit status 0 where the program ended with 1 because tests failed"},
     Flag{"--all-ops", "", "import every operation, also excluded ones and names no list knows"},
+    kNoCallsFlag,
     Flag{"--only", "OP", "record only these operations: names or globs (may be repeated)", true},
     Flag{"--phase", "NAME", "record only these phases (may be repeated)", true},
     Flag{"--first", "N", "record only the first N calls of a process, count the others"},
@@ -225,6 +226,7 @@ Status import_one(TracedOutcome& outcome, const ParsedArgs& args, CommandEnv& en
   options.durability = store::Durability::kEveryCommit;  // the trace files may be removed afterwards
   options.store = env.store;
   options.filter.all_ops = args.is_set("--all-ops");
+  options.keep_calls = !args.is_set(kNoCallsFlag.name);
   options.read.include_failed = include_failed;
   OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
   OPWRIGHT_TRY_ASSIGN(outcome.imported, app::ingest({outcome.folder}, options));

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "model/observed.h"
+#include "model/sequence.h"
 
 namespace opwright::format {
 
@@ -33,6 +34,10 @@ class TraceSink {
   virtual Status end_trace(const TraceInfo& trace) = 0;
   virtual void add_bytes(std::size_t bytes) = 0;
   virtual void add_file() = 0;
+  // Whether the calls of a trace are wanted in their order too: a reader whose format has one then gives them once.
+  virtual bool keeps_calls() const { return false; }
+  // `bytes` is a native trace; digest and size of the sequence follow from it and are not set yet.
+  virtual Status keep(Sequence /*sequence*/, std::string_view /*bytes*/) { return {}; }
 };
 
 struct ReadOptions {

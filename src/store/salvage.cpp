@@ -232,6 +232,7 @@ Status Salvage::sequences(const std::function<Status(const SequenceRow&, const s
     std::string bytes;
     bytes.reserve(size);
     std::int64_t holes = 0;
+    bool has_start = true;
     for (std::int64_t place = 0; bytes.size() < size; ++place) {
       const std::size_t wanted = std::min<std::size_t>(kPieceBytes, size - bytes.size());
       const auto there = find.bind(1, saved.id).bind(2, place).step();
@@ -242,6 +243,7 @@ Status Salvage::sequences(const std::function<Status(const SequenceRow&, const s
       find.reset();
       if (piece.size() != wanted) {
         ++holes;
+        has_start = has_start && place > 0;
         piece.assign(wanted, '\0');
       }
       bytes += piece;
@@ -249,6 +251,7 @@ Status Salvage::sequences(const std::function<Status(const SequenceRow&, const s
     if (holes > 0)
       lost_(fmt::format("table piece: {} of {} pieces of trace {} are damaged or missing", holes,
                         (size + kPieceBytes - 1) / kPieceBytes, short_id));
+    if (!has_start) return lost_(fmt::format("table sequence: trace {} has lost its first page", short_id)), Status();
     return use(saved, bytes);
   });
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,9 @@ def test_verbs_of_a_store(checked: Program, store: Path, tmp_path: Path) -> None
     at = ("--store", store)
     checked(*at, "ops")
     checked(*at, "stats")
+    checked(*at, "traces")
+    (trace, *_) = sqlite3.connect(f"file:{store}?mode=ro", uri=True).execute("SELECT hex(digest) FROM sequence").fetchone()
+    checked(*at, "calls", trace.lower())
     checked(*at, "show")
     checked(*at, "show", "--sources", "--limit", "1", "add")
     checked(*at, "vectors")

@@ -54,6 +54,9 @@ def logical_dump(store: Path) -> dict[str, list]:
             " JOIN form f ON f.id = o.form_id JOIN source s ON s.id = o.source_id"
             " JOIN machine m ON m.id = o.machine_id JOIN trace t ON t.id = o.trace_id",
         }
+        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sequence'").fetchone():  # since schema 6
+            queries["sequences"] = "SELECT uid, hex(digest), name, command, machine, started, format, flow, calls, operations, content, size FROM sequence"
+            queries["pieces"] = "SELECT s.uid, p.place, hex(p.data) FROM piece p JOIN sequence s ON s.id = p.sequence_id"
         return {name: sorted(map(repr, db.execute(query))) for name, query in queries.items()}
     finally:
         db.close()

@@ -56,7 +56,8 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
 bool CallChooser::takes(const NativeCall& call) {
   if (call.seq < filter_.first || call.seq > filter_.last) return false;
   if (!filter_.ops.empty() && !takes_op(call.call)) return false;
-  return (filter_.phases.empty() && filter_.labels.empty()) || takes_context(call.context);
+  if ((!filter_.phases.empty() || !filter_.labels.empty()) && !takes_context(call.context)) return false;
+  return !filter_.also || filter_.also(call);
 }
 
 bool CallChooser::takes_op(ValueId call) {

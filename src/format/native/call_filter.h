@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,8 +19,11 @@ struct CallFilter {
   std::vector<std::string> labels;  // globs
   std::uint64_t first = 0;          // numbers of calls, both ends included
   std::uint64_t last = UINT64_MAX;
+  std::function<bool(const NativeCall&)> also;  // asked of those that all else takes; may be empty
 
-  bool takes_all() const { return ops.empty() && phases.empty() && labels.empty() && first == 0 && last == UINT64_MAX; }
+  bool takes_all() const {
+    return ops.empty() && phases.empty() && labels.empty() && first == 0 && last == UINT64_MAX && !also;
+  }
 };
 
 // "120:131", "120:", ":131" or "120".

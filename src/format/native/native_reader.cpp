@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "format/native/call_stream.h"
+#include "format/native/keep_calls.h"
 #include "format/native/run_facts.h"
 #include "format/per_op/convert.h"
 #include "format/per_op/writer.h"
@@ -45,6 +46,7 @@ class Reader {
     tell_what_is_left_out();
     tell_what_was_not_recorded();
     trace_.damage().tell(trace_.path(), sink_);
+    OPWRIGHT_TRY(keep_calls(trace_, sink_));
     return sink_.end_trace(info());
   }
 

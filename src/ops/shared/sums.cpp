@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/conv_call.h"
+#include "ops/shared/conv_call.h"
 
 namespace opwright {
 
