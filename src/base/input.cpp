@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/nameless_file.h"
 
 namespace opwright {
 namespace {
@@ -369,13 +370,8 @@ Status Input::spool(Limit bound) {
   auto kept = std::make_unique<State>();
   kept->path = s.path;
   kept->owns_fd = true;
-  kept->fd = ::open(place.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (kept->fd < 0) {  // not every file system has nameless files
-    std::string name = place + "/opwright-input-XXXXXX";
-    kept->fd = mkostemp(name.data(), O_CLOEXEC);
-    if (kept->fd < 0) return failed(errno);
-    unlink(name.c_str());
-  }
+  kept->fd = open_nameless(place);
+  if (kept->fd < 0) return failed(errno);
   const std::uint64_t most = limits().*bound;
   do {
     for (std::size_t at = s.begin; at < s.end;) {

@@ -10,30 +10,17 @@
 #include <limits>
 #include <utility>
 
+#include "base/nameless_file.h"
+
 namespace opwright {
 namespace {
 
 constexpr std::size_t kWriteAtOnce = std::size_t{1} << 18;
 
-std::string usual_folder() {
-  if (const char* chosen = std::getenv("TMPDIR"); chosen != nullptr && *chosen != '\0') return chosen;
-  return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
-}
-
-// A file that no folder lists. Not every file system can make one at once; others make it and take its name away.
-int open_nameless(const std::string& folder) {
-  const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
-  std::string name = folder + "/opwright-plan-XXXXXX";
-  const int named = mkostemp(name.data(), O_CLOEXEC);
-  if (named >= 0) unlink(name.c_str());
-  return named;
-}
-
 }  // namespace
 
 Result<CaseSpool> CaseSpool::create(std::string folder) {
-  if (folder.empty()) folder = usual_folder();
+  if (folder.empty()) folder = temporary_folder();
   const int file = open_nameless(folder);
   if (file < 0)
     return fail(ErrorCode::kIo, fmt::format("{}: no temporary file for the plan of the run: {}; set TMPDIR to a folder "

@@ -147,6 +147,34 @@ def test_what_is_lost_of_a_trace_is_told_again(opwright, name: str) -> None:
     assert [line for line in shown.splitlines() if line.startswith("LOST")] == lost
 
 
+# -- other formats
+
+
+@pytest.mark.parametrize(("name", "form"), [("per_op/v3", "per-op"), ("jsonl/ops.jsonl", "op-jsonl"), ("demo/tiny_cnn", "per-op")])
+def test_formats_with_an_order_are_kept_as_convert_makes_them(opwright, name: str, form: str) -> None:
+    load_trace(opwright, fixture(name))
+    (trace,) = kept(opwright)
+    assert (trace["format"], trace["flow"]) == (form, "none")
+    assert opwright("convert", fixture(name), "--to", "native", "-o", "converted.opwt").returncode == 0
+    dumped = opwright("dump", "converted.opwt", "--format", "jsonl").stdout.splitlines()
+    assert opwright("calls", trace["trace"], "--format", "jsonl").stdout.splitlines()[1:] == dumped[1:]
+    load_trace(opwright, "converted.opwt")  # the same calls under another name
+    assert [other["trace"] for other in kept(opwright)] == [trace["trace"]]
+
+
+def test_lines_from_a_pipe_are_kept_too(opwright, tmp_path: Path) -> None:
+    load_trace(opwright, fixture("jsonl/ops.jsonl"))
+    piped = opwright("--store", "piped.db", "import", "-", input=fixture("jsonl/ops.jsonl").read_text(encoding="utf-8"))
+    assert piped.returncode == 0, piped.stderr
+    assert [trace["trace"] for trace in kept(opwright, "piped.db")] == [trace["trace"] for trace in kept(opwright)]
+
+
+def test_without_room_for_the_calls_the_import_says_what_to_do(opwright, tmp_path: Path) -> None:
+    refused = opwright("import", fixture("jsonl/ops.jsonl"), env={"TMPDIR": str(tmp_path / "absent")})
+    assert refused.returncode == 3 and "--no-calls" in refused.stderr and not (tmp_path / "opwright.db").exists()
+    assert opwright("import", "--no-calls", fixture("jsonl/ops.jsonl"), env={"TMPDIR": str(tmp_path / "absent")}).returncode == 0
+
+
 # -- laws
 
 

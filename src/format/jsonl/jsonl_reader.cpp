@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "format/jsonl/to_native.h"
+#include "format/native/spooled_trace.h"
 
 namespace opwright::format {
 namespace {
@@ -28,6 +32,13 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
   json::Document document;
   StreamHash digest;
   std::string arguments;
+  std::optional<SpooledTrace> spool;
+  std::optional<JsonlConverter> converter;
+  if (sink.keeps_calls()) {
+    OPWRIGHT_TRY_ASSIGN(SpooledTrace created, SpooledTrace::create());
+    spool.emplace(std::move(created));
+    converter.emplace(*spool);
+  }
   while (true) {
     const auto next = input.next_line();
     if (!next && next.error().code == ErrorCode::kUnsupported) return fail(next.error());  // beyond a limit
@@ -40,6 +51,7 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
     digest.add(*line);
     digest.add("\n");
     sink.add_bytes(line->size() + 1);
+    if (converter) converter->line(*line, input.line_offset());
     if (line->find_first_not_of(" \t\r") == std::string_view::npos) {
       const std::string_view blank = input.blank_lines();
       digest.add(blank);
@@ -91,6 +103,10 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
     }
     observed.sightings.push_back(sighting);
     OPWRIGHT_TRY(sink.observe(observed));
+  }
+  if (converter) {
+    OPWRIGHT_TRY(converter->finish());
+    OPWRIGHT_TRY(spool->keep(path, sink));
   }
   TraceInfo info;
   info.uid = "content:" + to_hex(digest.digest());

@@ -202,9 +202,11 @@ class Values {
   std::size_t tensors_ = 0;
 };
 
-class LineConverter {
+}  // namespace
+
+class JsonlConverter::Lines {
  public:
-  explicit LineConverter(TraceOutput& output) : output_(output) {}
+  explicit Lines(TraceOutput& output) : output_(output) {}
 
   void line(std::string_view text, std::size_t offset) {
     digest_.add(text);
@@ -230,8 +232,6 @@ class LineConverter {
     conversion_.calls = writer_->calls();
     return conversion_;
   }
-
-  Conversion& conversion() { return conversion_; }
 
  private:
   void start(const Node& first) {
@@ -337,22 +337,28 @@ class LineConverter {
   Conversion conversion_;
 };
 
-}  // namespace
+JsonlConverter::JsonlConverter(TraceOutput& output) : lines_(std::make_unique<Lines>(output)) {}
+JsonlConverter::~JsonlConverter() = default;
+void JsonlConverter::line(std::string_view text, std::size_t offset) { lines_->line(text, offset); }
+Result<Conversion> JsonlConverter::finish() { return lines_->finish(); }
 
 Result<Conversion> jsonl_to_native(Input& input, TraceOutput& output) {
-  LineConverter converter(output);
+  JsonlConverter converter(output);
+  Conversion cut;
   while (true) {
     const auto next = input.next_line();
     if (!next && next.error().code == ErrorCode::kUnsupported) return fail(next.error());  // beyond a limit
     if (!next) {  // a cut tail: what came before it is whole
-      converter.conversion().lose("cut_input", next.error().message);
+      cut.lose("cut_input", next.error().message);
       break;
     }
     if (!*next) break;
     converter.line(**next, input.line_offset());
     if ((*next)->empty()) (void)input.blank_lines();  // they count for nothing
   }
-  return converter.finish();
+  OPWRIGHT_TRY_ASSIGN(Conversion conversion, converter.finish());
+  conversion.losses.merge(cut.losses);
+  return conversion;
 }
 
 }  // namespace opwright::format

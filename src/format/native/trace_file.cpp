@@ -60,6 +60,14 @@ Result<NativeFile> NativeFile::from_text(std::string bytes, const std::string& s
   return file;
 }
 
+Result<NativeFile> NativeFile::from_view(std::string_view bytes, const std::string& shown) {
+  NativeFile file(shown);
+  file.bytes_ = bytes;
+  OPWRIGHT_TRY(file.check_header());
+  file.find_chunks();
+  return file;
+}
+
 Status NativeFile::check_header() {
   if (!is_native_trace(bytes_))
     return fail(ErrorCode::kNotATrace, fmt::format("{}: not a native trace (it does not begin with OPWTRACE)", path_));

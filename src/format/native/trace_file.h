@@ -42,6 +42,8 @@ class NativeFile {
   static Result<NativeFile> open(const std::string& path);
   static Result<NativeFile> from_input(Input&& input, const std::string& shown);
   static Result<NativeFile> from_text(std::string bytes, const std::string& shown);
+  // Of bytes that outlive it.
+  static Result<NativeFile> from_view(std::string_view bytes, const std::string& shown);
 
   const std::string& path() const { return path_; }
   const capture::Header& header() const { return header_; }

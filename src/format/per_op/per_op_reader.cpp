@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <future>
 #include <vector>
 
 #include "base/hash.h"
@@ -10,8 +11,10 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "format/native/spooled_trace.h"
 #include "format/per_op/convert.h"
 #include "format/per_op/listing.h"
+#include "format/per_op/to_native.h"
 #include "model/test_id.h"
 
 namespace opwright::format {
@@ -215,7 +218,18 @@ bool is_per_op_folder(const std::string& folder) {
 }
 
 Status read_per_op_folder(const std::string& folder, const ReadOptions& options, TraceSink& sink) {
-  return FolderReader(folder, options, sink).read();
+  if (!sink.keeps_calls()) return FolderReader(folder, options, sink).read();
+  OPWRIGHT_TRY_ASSIGN(SpooledTrace spool, SpooledTrace::create());
+  // Beside the reading, which takes the files in another order and leaves out what did not pass.
+  auto converting = std::async(std::launch::async, [&] { return per_op_to_native(folder, spool); });
+  const Status read = FolderReader(folder, options, sink).read();
+  const auto converted = converting.get();
+  OPWRIGHT_TRY(read);
+  if (converted) return spool.keep(folder, sink);
+  OPWRIGHT_TRY(spool.status());
+  // Nothing but a folder without records, or what cannot be listed, which the reader has told.
+  if (converted.error().code != ErrorCode::kNotATrace) sink.leave_out("orders of calls that cannot be read", 1);
+  return {};
 }
 
 Status read_per_op_file(std::string_view text, const std::string& path, TraceSink& sink) {
