@@ -339,7 +339,8 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
                 .budget = judged.budget,
                 .value = exact,
                 .magnitude = magnitude,
-                .rows = {}};
+                .rows = {},
+                .constant = judged.constant};
     if (judged.same_choice)
       part.same_choice = [&](std::int64_t row, double expected, double given) {
         return judged.same_choice(whole_row(picked[static_cast<std::size_t>(row)]), expected, given);

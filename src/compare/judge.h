@@ -30,6 +30,7 @@ struct Judged {
   std::span<const double> magnitude;   // as op references give it; empty: |value|, in contractions an estimate
   std::span<const std::int64_t> rows;  // picked, ascending; empty: all
   SameChoice same_choice = {};         // selections only; empty: equal values only
+  bool constant = false;               // every element is the same by definition: an output of one value is what is due
 };
 
 struct JudgeOptions {

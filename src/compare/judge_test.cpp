@@ -246,6 +246,19 @@ TEST(Judge, ShapeAndDtypeMustBeThePromisedOnes) {
   EXPECT_THAT(dtype.reasons, Contains("dtype BFLOAT16 instead of FLOAT32"));
 }
 
+TEST(Judge, AConstantByDefinitionMayBeOne) {
+  const auto verdict = [](const std::vector<double>& exact, const std::vector<double>& actual) {
+    const HostTensor tensor = tensor_of({static_cast<std::int64_t>(exact.size())}, DType::kBfloat16, actual);
+    const ErrorBudget budget = budget_of(ErrorBudget::Kind::kExact);
+    return judge({.wanted = tensor.spec, .actual = tensor, .budget = budget, .value = exact, .constant = true}).outcome;
+  };
+  EXPECT_EQ(verdict({0, 0, 0}, {0, 0, 0}), Outcome::kPassed);
+  EXPECT_EQ(verdict({2, 2, 2}, {2, 2, 2}), Outcome::kPassed);
+  EXPECT_EQ(verdict({2, 2, 2}, {2, 0, 2}), Outcome::kFailed);
+  EXPECT_EQ(verdict({2, 2, 2}, {0, 0, 0}), Outcome::kFailed);
+  EXPECT_EQ(verdict({}, {}), Outcome::kMistrusted);
+}
+
 TEST(Judge, OutputsThatShowNothingAreMistrusted) {
   using Kind = ErrorBudget::Kind;
   for (const Kind kind : {Kind::kExact, Kind::kElementwise, Kind::kContraction, Kind::kSelection}) {

@@ -222,7 +222,8 @@ TEST(DataRoles, WholeNumbersAreExact) {
                                      .budget = budget,
                                      .value = exact->value,
                                      .magnitude = {},
-                                     .rows = {}});
+                                     .rows = {},
+                                     .constant = plan.op->constant});
       EXPECT_EQ(verdict.outcome, Outcome::kPassed) << line << ": " << to_text(verdict);
     }
   }

@@ -5,6 +5,7 @@
 #include "exec/case_line.h"
 #include "exec/example_cases.h"
 #include "exec/run_case.h"
+#include "ops/all_ops.h"
 
 namespace opwright {
 namespace {
@@ -19,7 +20,8 @@ TEST(ExampleFaults, NoExampleIsVacuous) {
     ASSERT_TRUE(config.has_value()) << line;
     const CaseResult result = run_case(*config, **device, options);
     EXPECT_EQ(result.outcome, Outcome::kPassed) << line << ": " << result.reason;
-    EXPECT_GE(result.faults, 8) << line;
+    // Where all values are the same by definition, swapping, shifting and scaling zeros change nothing.
+    EXPECT_GE(result.faults, find_op(config->op)->constant ? 3 : 8) << line;
     EXPECT_EQ(result.faults, result.faults_noticed) << line;
   }
 }

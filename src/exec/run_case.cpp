@@ -83,7 +83,8 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
                         .budget = budget,
                         .value = exact->value,
                         .magnitude = exact->magnitude,
-                        .rows = rows.picked};
+                        .rows = rows.picked,
+                        .constant = plan.op->constant};
     Verdict verdict = judge(judged, how);
     if (options.mutate && verdict.outcome == Outcome::kPassed) {
       const FaultReport report = try_faults(judged, how, inputs, {.seed = options.recipe.seed});

@@ -152,7 +152,7 @@ std::span<const OpSpec* const> all_ops() {
   static const auto list = [] {
     const auto alone = ops_with_files();
     std::vector<const OpSpec*> out(alone.begin(), alone.end());
-    for (const auto family : {unary_ops(), binary_ops(), reduce_ops()})
+    for (const auto family : {unary_ops(), binary_ops(), reduce_ops(), like_ops()})
       for (const OpSpec& op : family) out.push_back(&op);
     std::ranges::sort(out, {}, [](const OpSpec* op) { return short_name(op->name); });
     return out;

@@ -10,5 +10,6 @@ namespace opwright {
 std::span<const OpSpec> unary_ops();
 std::span<const OpSpec> binary_ops();
 std::span<const OpSpec> reduce_ops();
+std::span<const OpSpec> like_ops();
 
 }  // namespace opwright

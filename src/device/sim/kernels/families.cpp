@@ -50,12 +50,33 @@ constexpr Kernel move(std::string_view op) {
   return {.op = op, .run = [](const KernelJob& job) { return move_whole(job, job.call.tensors[0].param); }};
 }
 
+Checked<std::vector<HostTensor>> filled(const KernelJob& job, double value) {
+  HostTensor out = unwritten(job.outputs[0]);
+  fill(out, value);
+  repack(out);
+  return std::vector{std::move(out)};
+}
+
+Checked<std::vector<HostTensor>> run_full(const KernelJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const double value, job.call.number("fill_value", 0));
+  return filled(job, value);
+}
+
 }  // namespace
 
 const Kernel* engine_kernel(std::string_view op) {
   if (unary_of(op)) return &kUnary;
   if (binary_of(op)) return &kBinary;
   return find_reduction(function_of(op)) ? &kReduction : nullptr;
+}
+
+std::span<const Kernel> fill_kernels() {
+  static constexpr std::array kRows{
+      Kernel{.op = "ttnn.full_like", .run = run_full},
+      Kernel{.op = "ttnn.ones_like", .run = [](const KernelJob& job) { return filled(job, 1); }},
+      Kernel{.op = "ttnn.zeros_like", .run = [](const KernelJob& job) { return filled(job, 0); }},
+  };
+  return kRows;
 }
 
 std::span<const Kernel> move_kernels() {

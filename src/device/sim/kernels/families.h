@@ -15,4 +15,7 @@ const Kernel* engine_kernel(std::string_view op);
 // The kernels that move a tensor as it is.
 std::span<const Kernel> move_kernels();
 
+// The kernels that write one value everywhere.
+std::span<const Kernel> fill_kernels();
+
 }  // namespace opwright::sim

@@ -1,0 +1,95 @@
+// Tensors of one value in the form of another tensor, a row each: constant by definition.
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "model/quantize.h"
+#include "ops/families.h"
+#include "ops/shared/movement.h"
+
+namespace opwright {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::optional<double> value;  // absent: the call's fill_value
+};
+constexpr std::array kRows{
+    Row{"ttnn.full_like", std::nullopt},
+    Row{"ttnn.ones_like", 1.0},
+    Row{"ttnn.zeros_like", 0.0},
+};
+
+std::vector<Param> params(const Row& row) {
+  std::vector<Param> out{{.name = "tensor", .required = true, .role = Role::kPlain}};
+  if (!row.value) out.push_back({.name = "fill_value", .required = true});
+  out.push_back({.name = "dtype"});
+  out.push_back({.name = "layout"});
+  out.push_back({.name = "device", .lost = Lost::kNoMatter});
+  out.push_back({.name = "memory_config"});
+  out.push_back({.name = "optional_tensor", .role = Role::kBuffer});
+  return out;
+}
+
+Checked<double> value_of(const Row& row, const BoundCall& call) {
+  if (row.value) return *row.value;
+  return number_argument(call, "fill_value", 0);
+}
+
+Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, const Board& board) {
+  OPWRIGHT_CHECK_ASSIGN(const TensorSpec* input, tensor_argument(call, "tensor"));
+  OPWRIGHT_CHECK_ASSIGN(const double value, value_of(row, call));
+  OPWRIGHT_CHECK_ASSIGN(const DType dtype, dtype_argument(call, "dtype", input->dtype.value));
+  OPWRIGHT_CHECK_ASSIGN(const Layout layout, call.layout("layout", input->layout.value));
+  OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* memory, memory_argument(call, "memory_config"));
+  if (on_host(*input)) return unsupported("tensor", "a tensor in the form of one on the host");
+  OPWRIGHT_CHECK(require_allocated(*input));
+  if (is_integer(dtype) && value != static_cast<double>(static_cast<std::int32_t>(value)))
+    return unsupported("fill_value", "a value that an integer dtype does not hold");
+  if (const TensorSpec* given = call.tensor("optional_tensor")) {
+    OPWRIGHT_REQUIRE(given->shape == input->shape,
+                     "Unary: Preallocated output shape must match computed shape. Computed: {}, Preallocated: {}",
+                     shape_text(input->shape), shape_text(given->shape));
+    return given_back(*given, "optional_tensor");
+  }
+  TensorSpec out = moved(*input, input->shape, memory == nullptr ? memory_of(*input) : *memory);
+  out.dtype.value = dtype;
+  out.layout.value = layout;
+  return made(std::move(out), board);
+}
+
+// The value as the dtype holds it, in every place.
+Checked<Exact> reference(const Row& row, const ReferenceJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const double value, value_of(row, job.call));
+  HostTensor one{job.outputs[job.output].spec, {}, {}};
+  one.spec.shape = {1, 1};
+  if (one.integer())
+    one.ints = {static_cast<std::int64_t>(value)};
+  else
+    one.floats = {static_cast<float>(value)};
+  quantize(one);
+  return Exact{.value = std::vector<double>(static_cast<std::size_t>(job.rows.count() * job.rows.length), one.at(0)),
+               .magnitude = {}};
+}
+
+// OpSpec holds plain functions, so the row is known to the compiler.
+template <std::size_t At>
+OpSpec spec() {
+  return {.name = kRows[At].name,
+          .params = params(kRows[At]),
+          .infer = [](const BoundCall& call, const Board& board) { return infer(kRows[At], call, board); },
+          .reference = [](const ReferenceJob& job) { return reference(kRows[At], job); },
+          .budget = exact_budget,
+          .constant = true};
+}
+
+}  // namespace
+
+std::span<const OpSpec> like_ops() {
+  static const auto list = []<std::size_t... At>(std::index_sequence<At...>) {
+    return std::array{spec<At>()...};
+  }(std::make_index_sequence<kRows.size()>());
+  return list;
+}
+
+}  // namespace opwright
