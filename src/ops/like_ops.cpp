@@ -1,11 +1,12 @@
 // Tensors of one value in the form of another tensor, a row each: constant by definition.
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
-#include "model/quantize.h"
 #include "ops/families.h"
 #include "ops/shared/movement.h"
+#include "ops/shared/stored_values.h"
 
 namespace opwright {
 namespace {
@@ -31,6 +32,15 @@ std::vector<Param> params(const Row& row) {
   return out;
 }
 
+bool holds(DType integer, double value) {
+  const bool is_signed = integer == DType::kInt32;
+  const double largest = integer == DType::kUint8    ? 0xFF
+                         : integer == DType::kUint16 ? 0xFFFF
+                         : is_signed                 ? 0x7FFFFFFF
+                                                     : 0xFFFFFFFF;
+  return std::trunc(value) == value && value >= (is_signed ? -largest - 1 : 0.0) && value <= largest;
+}
+
 Checked<double> value_of(const Row& row, const BoundCall& call) {
   if (row.value) return *row.value;
   return number_argument(call, "fill_value", 0);
@@ -44,7 +54,7 @@ Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, co
   OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* memory, memory_argument(call, "memory_config"));
   if (on_host(*input)) return unsupported("tensor", "a tensor in the form of one on the host");
   OPWRIGHT_CHECK(require_allocated(*input));
-  if (is_integer(dtype) && value != static_cast<double>(static_cast<std::int32_t>(value)))
+  if (is_integer(dtype) && !holds(dtype, value))
     return unsupported("fill_value", "a value that an integer dtype does not hold");
   if (const TensorSpec* given = call.tensor("optional_tensor")) {
     OPWRIGHT_REQUIRE(given->shape == input->shape,
@@ -61,14 +71,10 @@ Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, co
 // The value as the dtype holds it, in every place.
 Checked<Exact> reference(const Row& row, const ReferenceJob& job) {
   OPWRIGHT_CHECK_ASSIGN(const double value, value_of(row, job.call));
-  HostTensor one{job.outputs[job.output].spec, {}, {}};
-  one.spec.shape = {1, 1};
-  if (one.integer())
-    one.ints = {static_cast<std::int64_t>(value)};
-  else
-    one.floats = {static_cast<float>(value)};
-  quantize(one);
-  return Exact{.value = std::vector<double>(static_cast<std::size_t>(job.rows.count() * job.rows.length), one.at(0)),
+  const DType dtype = job.outputs[job.output].spec.dtype.value;
+  std::array one{value};
+  if (!is_integer(dtype)) as_stored(one, dtype);
+  return Exact{.value = std::vector<double>(static_cast<std::size_t>(job.rows.count() * job.rows.length), one.front()),
                .magnitude = {}};
 }
 
