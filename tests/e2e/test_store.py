@@ -135,7 +135,7 @@ def test_several_processes_import_at_the_same_time(opwright, tmp_path) -> None:
         fixture("master/era1_1c.json"),
         fixture("per_op/v2"),
     ]
-    for process in [start(opwright, "--store", "shared.db", "import", file) for file in files]:
+    for process in [start(opwright, "--store", "shared.db", "import", "--wait", "120", file) for file in files]:
         finish(process)
     for file in files:
         load_trace(opwright, file, store="one_by_one.db")

@@ -43,6 +43,10 @@ const std::vector<Words>& on_a_store() {
       {"vectors", "--suite", "all_cases", "--limit", "100", "--format", "jsonl"},
       {"run", "--dry-run"},
       {"diff", "opwright.db", "trace", "--format", "json"},
+      {"traces", "--format", "json"},
+      {"calls", "trace"},
+      {"calls", "trace", "--format", "json"},
+      {"forget", "trace"},
       {"doctor", "--deep", "--format", "json"},
   };
   return verbs;
