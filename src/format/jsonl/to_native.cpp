@@ -24,12 +24,16 @@ std::string_view last_part(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-// "2025-09-10T12:00:00Z" -> ns since 1970
+// "2025-09-10T12:00:00Z" -> ns since 1970; nothing where that is no time, or one that 64 bits do not hold (from 2262
+// on)
 std::optional<std::int64_t> time_of(std::string_view text) {
   std::tm parts{};
   if (text.size() < 20 || strptime(std::string(text.substr(0, 19)).c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr)
     return std::nullopt;
-  return static_cast<std::int64_t>(timegm(&parts)) * 1'000'000'000;
+  std::int64_t ns = 0;
+  if (__builtin_mul_overflow(static_cast<std::int64_t>(timegm(&parts)), std::int64_t{1'000'000'000}, &ns))
+    return std::nullopt;
+  return ns;
 }
 
 // Values of op JSONL; lists, dicts and plain values are as in per-op files.
