@@ -128,12 +128,17 @@ def test_nothing_is_left_when_we_are_killed(opwright) -> None:
     process = subprocess.Popen(command, cwd=opwright.folder, env=support.command_env(opwright.folder))
     try:
         child = wait_for(lambda: children_of(process.pid), 30)[0]
+        wait_for(lambda: shared_by(process.pid), 30)
         time.sleep(0.5)
     finally:
         process.kill()
         process.wait()
     wait_for(lambda: not Path(f"/proc/{child}").exists() or is_zombie(child), 30)
-    assert not [name for name in os.listdir("/dev/shm") if name.startswith("opwright") and f"-{process.pid}-" in name]
+    assert not shared_by(process.pid)
+
+
+def shared_by(pid: int) -> list[str]:
+    return [name for name in os.listdir("/dev/shm") if name.startswith("opwright") and f"-{pid}-" in name]
 
 
 def children_of(pid: int) -> list[int]:
