@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/value_number.h"
+
 namespace opwright {
 namespace {
 
@@ -51,15 +53,7 @@ bool is_word(std::string_view text) {
 
 std::optional<double> number_in(const Value& value) {
   if (const bool* b = value.as_bool()) return *b ? 1.0 : 0.0;
-  if (const std::int64_t* i = value.as_int()) return static_cast<double>(*i);
-  if (const double* d = value.as_float()) return *d;
-  if (const std::string* text = value.as_string()) {
-    double out = 0;
-    const char* end = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data(), end, out);
-    if (error == std::errc() && stop == end) return out;
-  }
-  return std::nullopt;
+  return number_of(value);
 }
 
 // A number or a list of numbers, appended; false when it is something else.

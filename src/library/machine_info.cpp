@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_object.h"
 #include "base/json_write.h"
 #include "library/board.h"
 
@@ -38,12 +39,6 @@ constexpr std::array kClusterTypes{ClusterType{"N150", "n150"}, ClusterType{"N30
 
 std::string_view board_type_of(Arch arch) { return arch == Arch::kWormhole ? "Wormhole" : "Blackhole"; }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  json::append_quoted(out, text);
-  return out;
-}
-
 std::string_view text_field(const json::Node& machine, std::string_view key) {
   return machine.string_field(key).value_or(std::string_view());
 }
@@ -63,10 +58,10 @@ std::optional<Board> board_of(const json::Node& machine) {
 Fields implied_by(const json::Node& machine) {
   Fields implied;
   if (const auto board = board_of(machine)) {
-    implied["board_type"] = quoted(board_type_of(board->arch));
+    implied["board_type"] = json_string(board_type_of(board->arch));
     for (const Listed& listed : kListed) {
       if (listed.board != board->name) continue;
-      implied["device_series"] = quoted(listed.series);
+      implied["device_series"] = json_string(listed.series);
       implied["card_count"] = std::to_string(listed.cards);
     }
     // The mesh of a call says how many devices it is; without one it is the whole board.
@@ -76,7 +71,7 @@ Fields implied_by(const json::Node& machine) {
   }
   const std::string_view arch = text_field(machine, "arch");
   for (const Arch known : {Arch::kWormhole, Arch::kBlackhole}) {
-    if (arch == name_of(known)) implied["board_type"] = quoted(board_type_of(known));
+    if (arch == name_of(known)) implied["board_type"] = json_string(board_type_of(known));
   }
   return implied;
 }
@@ -89,13 +84,9 @@ bool may_name_a_board(std::string_view text) {
 }
 
 std::string to_text(const Fields& fields) {
-  std::string text = "{";
-  for (const auto& [name, value] : fields) {
-    if (text.size() > 1) text += ", ";
-    json::append_quoted(text, name);
-    text += ": " + value;
-  }
-  return text + "}";
+  JsonObject object;
+  for (const auto& [name, value] : fields) object.add_raw(name, value);
+  return object.text();
 }
 
 template <class Change>

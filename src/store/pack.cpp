@@ -1,19 +1,18 @@
 #include "store/pack.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <utility>
 
 #include "base/limits.h"
+#include "store/frame.h"
 
 namespace opwright::store {
 namespace {
 
-constexpr int kLevel = 1;
-constexpr unsigned long long kMaxBytes = 1ull << 32;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
 
 Error damaged() {
   return {ErrorCode::kBadInput,
@@ -29,26 +28,19 @@ std::string pack(std::span<const std::string_view> texts) {
   put(static_cast<std::uint32_t>(texts.size()));
   for (const std::string_view text : texts) put(static_cast<std::uint32_t>(text.size()));
   for (const std::string_view text : texts) plain += text;
-  thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
-  std::string packed(ZSTD_compressBound(plain.size()), '\0');
-  const std::size_t size =
-      ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), plain.data(), plain.size(), kLevel);
-  if (ZSTD_isError(size)) std::abort();  // the buffer is large enough by construction
-  packed.resize(size);
-  return packed;
+  return compress(plain);
 }
 
 Result<Unpacked> Unpacked::open(std::string_view data) {
   Unpacked unpacked;
-  const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size < 4 || size > kMaxBytes)
-    return fail(damaged());
+  const std::uint64_t size = unpacked_size(data).value_or(0);
+  if (size < 4 || size > kMaxBytes) return fail(damaged());
   if (size > limits().document)  // before room is made for it
     return fail(
         over_limit("a pack of the store", &Limits::document, fmt::format("it unpacks to {}", size_words(size))));
-  unpacked.bytes_.resize(size);
-  const std::size_t got = ZSTD_decompress(unpacked.bytes_.data(), size, data.data(), data.size());
-  if (ZSTD_isError(got) || got != size) return fail(damaged());
+  auto bytes = decompress(data, size);
+  if (!bytes) return fail(damaged());
+  unpacked.bytes_ = *std::move(bytes);
   const auto number = [&](std::size_t index) {
     std::uint32_t value = 0;
     std::memcpy(&value, unpacked.bytes_.data() + 4 * index, sizeof value);

@@ -57,6 +57,7 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::str
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
   Reader reader(std::move(database));
   Database& db = reader.database_;
+  // Not mapped: a page behind the end of a file that somebody cuts would be a signal, not an error.
   OPWRIGHT_TRY(db.execute("PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; BEGIN"));
   OPWRIGHT_TRY(check_version(db));
   OPWRIGHT_TRY(check_definitions(db));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "store/frame.h"
 #include "store/results_rows.h"
 #include "store/schema.h"
 #include "store/sums.h"
@@ -238,7 +239,7 @@ Status Salvage::sequences(const std::function<Status(const SequenceRow&, const s
       const auto there = find.bind(1, saved.id).bind(2, place).step();
       std::string piece;
       if (there && *there && sound(Part::kPiece, find)) {
-        if (auto unpacked = unpack_piece(find.blob(2))) piece = *std::move(unpacked);
+        if (auto unpacked = decompress(find.blob(2), kPieceBytes)) piece = *std::move(unpacked);
       }
       find.reset();
       if (piece.size() != wanted) {

@@ -1,46 +1,23 @@
 #include "store/sequences.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/limits.h"
+#include "store/frame.h"
 #include "store/row_bytes.h"
 #include "store/sums.h"
 
 namespace opwright::store {
 namespace {
 
-constexpr int kLevel = 1;
-
 std::string_view digest_bytes(const Sha256& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 }  // namespace
-
-std::string pack_piece(std::string_view bytes) {
-  thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size =
-      ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), kLevel);
-  if (ZSTD_isError(size)) std::abort();  // the buffer is large enough by construction
-  packed.resize(size);
-  return packed;
-}
-
-Result<std::string> unpack_piece(std::string_view data) {
-  const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kPieceBytes)
-    return fail(ErrorCode::kBadInput, "it cannot be opened");
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  const std::size_t got = ZSTD_decompress(bytes.data(), bytes.size(), data.data(), data.size());
-  if (ZSTD_isError(got) || got != size) return fail(ErrorCode::kBadInput, "it cannot be opened");
-  return bytes;
-}
 
 SequenceRow read_sequence(const Statement& row) {
   SequenceRow read;
@@ -84,7 +61,7 @@ Result<std::string> read_trace_bytes(Database& database, Verifier& verifier, con
   std::string bytes;
   std::int64_t place = 0;
   OPWRIGHT_TRY(verifier.read(database, Part::kPiece, row.id, [&](const Statement& piece) -> Status {
-    const auto unpacked = unpack_piece(piece.blob(2));
+    const auto unpacked = decompress(piece.blob(2), kPieceBytes);
     if (piece.integer(1) != place++ || !unpacked || bytes.size() + unpacked->size() > size)
       return fail(damage(database.path(), fmt::format("table piece, row with {}: it is no part of its trace",
                                                       row_name(part_of(Part::kPiece), piece))));
@@ -113,7 +90,7 @@ Status SequenceWriter::add(Database& database, Verifier& verifier, Tally& tally,
   if (!add_piece_.is_prepared()) {
     OPWRIGHT_TRY_ASSIGN(add_piece_, database.prepare(insert_summed(Part::kPiece)));
   }
-  const std::string packed = pack_piece(piece.bytes);
+  const std::string packed = compress(piece.bytes);
   SummedRow row(add_piece_, Part::kPiece);
   row << coming_->id << piece.place << Blob{packed};
   tally.add(Part::kPiece, coming_->id, row.bind_sum());

@@ -37,10 +37,6 @@ struct NewPiece {
   bool is_last = false;
 };
 
-std::string pack_piece(std::string_view bytes);
-// Fails when it is not what pack_piece() made of at most kPieceBytes.
-Result<std::string> unpack_piece(std::string_view data);
-
 SequenceRow read_sequence(const Statement& row);  // with the columns of Part::kSequence
 // All of them, newest first.
 Result<std::vector<SequenceRow>> read_sequences(Database& database, Verifier& verifier);

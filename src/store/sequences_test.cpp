@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/limits.h"
+#include "store/frame.h"
 #include "store/inspect.h"
 #include "store/salvage.h"
 #include "store/schema.h"
@@ -245,13 +246,13 @@ TEST_F(DamagedSequence, AnotherNameIsTold) { expect_told("UPDATE sequence SET na
 
 // A piece may not unpack to more than a piece, however small it is and whatever it says.
 TEST_F(DamagedSequence, ABombIsRefused) {
-  const std::string bomb = pack_piece(std::string(kPieceBytes * 64, '\0'));
+  const std::string bomb = compress(std::string(kPieceBytes * 64, '\0'));
   ASSERT_LT(bomb.size(), kPieceBytes / 16);
-  EXPECT_FALSE(unpack_piece(bomb));
-  EXPECT_FALSE(unpack_piece(""));
-  EXPECT_FALSE(unpack_piece("no zstd"));
-  const std::string cut = pack_piece(noise(1000, 1));
-  EXPECT_FALSE(unpack_piece(std::string_view(cut).substr(0, 500)));
+  EXPECT_FALSE(decompress(bomb, kPieceBytes));
+  EXPECT_FALSE(decompress("", kPieceBytes));
+  EXPECT_FALSE(decompress("no zstd", kPieceBytes));
+  const std::string cut = compress(noise(1000, 1));
+  EXPECT_FALSE(decompress(std::string_view(cut).substr(0, 500), kPieceBytes));
 }
 
 TEST_F(DamagedSequence, AnEnormousSizeIsALimitNotAnAllocation) {

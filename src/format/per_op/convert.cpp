@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/json_object.h"
 #include "base/json_write.h"
 #include "format/lift.h"
 #include "format/lift_memory.h"
@@ -278,13 +279,9 @@ std::string merged_machine(const Node* machine_info, const MeshFacts& mesh) {
   }
   if (fields.empty()) return "";
   std::sort(fields.begin(), fields.end());
-  std::string text = "{";
-  for (const auto& [name, value] : fields) {
-    if (text.size() > 1) text += ", ";
-    json::append_quoted(text, name);
-    text += ": " + value;
-  }
-  return text + "}";
+  JsonObject object;
+  for (const auto& [name, value] : fields) object.add_raw(name, value);
+  return object.text();
 }
 
 }  // namespace opwright::format
