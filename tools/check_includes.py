@@ -19,22 +19,22 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 BASE = {"base"}
 MODEL = BASE | {"model"}
-LIBRARY = MODEL | {"library"}
-PARTS = LIBRARY | {"format", "ops", "compare", "device"}
+DIALECT = MODEL | {"dialect"}
+PARTS = DIALECT | {"format", "ops", "compare", "device"}
 DATA = PARTS | {"capture", "normalize", "store", "select"}
 VECTORS = DATA | {"vectors"}
 WORK = VECTORS | {"exec", "launch", "fuse"}
 ANSWERS = WORK | {"replay", "report"}
-APPLICATION = ANSWERS | {"app"}
+APPLICATION = ANSWERS | {"jobs"}
 
 MAY_INCLUDE: dict[str, set[str]] = {
     "base": set(),
     "model": BASE,
-    "library": MODEL,
-    "format": LIBRARY,
-    "ops": LIBRARY,
+    "dialect": MODEL,
+    "format": DIALECT,
+    "ops": DIALECT,
     "compare": MODEL,  # the judge knows no library
-    "device": LIBRARY,
+    "device": DIALECT,
     "capture": set(),  # goes into the user's model program: carries nothing else of ours
     "normalize": PARTS,
     "store": PARTS,
@@ -45,7 +45,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "fuse": VECTORS,
     "replay": WORK,
     "report": WORK,
-    "app": ANSWERS,
+    "jobs": ANSWERS,
     "web": APPLICATION,
     "cli": APPLICATION,
 }
@@ -65,15 +65,15 @@ COMMON: set[str] = {
     "model/bound_call.h", "model/error_budget.h", "model/host_tensor.h", "model/op_config.h", "model/outcome.h",
     "model/output_spec.h", "model/refusal.h", "model/spelled.h", "model/tensor_facts.h", "model/tensor_spec.h",
     "model/value.h",
-    "library/activation.h", "library/attention_program.h", "library/board.h", "library/compute_config.h",
-    "library/conv_config.h", "library/conv_shards.h", "library/matmul_program.h", "library/tensor_layout.h",
+    "dialect/ttnn/activation.h", "dialect/ttnn/attention_program.h", "dialect/ttnn/board.h", "dialect/ttnn/compute_config.h",
+    "dialect/ttnn/conv_config.h", "dialect/ttnn/conv_shards.h", "dialect/ttnn/matmul_program.h", "dialect/ttnn/tensor_layout.h",
 }
 
 # Headers that few files may reach, by whatever way, and which those are.
 ONLY_FOR: dict[str, tuple[str, ...]] = {
     # operands as the library's rules see them: who computes a product finds its elements without it
-    "library/matmul_operands.h": (
-        "library/", "ops/shared/matmul_rules", "ops/shared/matmul_program_rules", "ops/matmul.cpp", "ops/linear.cpp",
+    "dialect/ttnn/matmul_operands.h": (
+        "dialect/ttnn/", "ops/shared/matmul_rules", "ops/shared/matmul_program_rules", "ops/matmul.cpp", "ops/linear.cpp",
         "ops/conv2d.cpp",
     ),
 }
@@ -128,7 +128,7 @@ def sharing_problems(graph: dict[str, list[str]], shown: str) -> list[str]:
             if path in found and not file.startswith(allowed):
                 problems.append(f"{shown}/{file}:1: reaches {path}, which is for {', '.join(allowed)} only")
     for path in sorted(set(sides[JUDGE]) & set(sides[JUDGED])):
-        if path.split("/")[0] in ("model", "library") and path not in COMMON:
+        if path.split("/")[0] in ("model", "dialect") and path not in COMMON:
             problems.append(
                 f"{shown}/{path}:1: {sides[JUDGE][path]} and {sides[JUDGED][path]} both reach it: arithmetic of an "
                 f"operator exists twice, in {JUDGE} and in {JUDGED}; a noun or a fact gets a line in COMMON"
@@ -160,8 +160,8 @@ def check(source: Path) -> list[str]:
 
 def self_test() -> None:
     rows = [
-        ["base"], ["model"], ["library"], ["format", "ops", "compare", "device"],
-        ["capture", "normalize", "store", "select"], ["vectors"], ["exec", "launch", "fuse"], ["replay", "report"], ["app"],
+        ["base"], ["model"], ["dialect"], ["format", "ops", "compare", "device"],
+        ["capture", "normalize", "store", "select"], ["vectors"], ["exec", "launch", "fuse"], ["replay", "report"], ["jobs"],
         ["cli", "web"],
     ]
     assert sorted(sum(rows, [])) == sorted(MAY_INCLUDE), "the table and the rows of the house name the same rooms"
@@ -177,7 +177,7 @@ def self_test() -> None:
         "format/master/b.cpp": ('\n#include "ops/ops.h"\n', "format/master/b.cpp:2: format may not include ops"),
         "format/native/c.cpp": ('#include "capture/recorder.h"\n', "format/native/c.cpp:1: format may not include capture"),
         "base/c.h": ('#include "model/dtype.h"\n', "base/c.h:1: base may not include model"),
-        "app/d.cpp": ('#include "cli/command.h"\n', "app/d.cpp:1: app may not include cli"),
+        "jobs/d.cpp": ('#include "cli/command.h"\n', "jobs/d.cpp:1: jobs may not include cli"),
         "model/d.cpp": ('#include "d.h"\n', 'write the whole path: #include "model/d.h"'),
         "cli/e.cpp": ("#include <base/result.h>\n", "write it with quotes"),
         "cellar/f.h": ("", "cellar/f.h:1: lies in no known room"),
@@ -216,9 +216,9 @@ def self_test() -> None:
         (source / "ops/exact.cpp").write_text('#include "model/places.h"\n#include "model/value.h"\n')
         problems = check(source)
         assert len(problems) == 1 and "ops/exact.cpp and device/sim/kernel.cpp both reach it" in problems[0], problems
-        (source / "ops/exact.cpp").write_text('#include "library/matmul_operands.h"\n')
+        (source / "ops/exact.cpp").write_text('#include "dialect/ttnn/matmul_operands.h"\n')
         problems = check(source)
-        assert len(problems) == 1 and "ops/exact.cpp:1: reaches library/matmul_operands.h" in problems[0], problems
+        assert len(problems) == 1 and "ops/exact.cpp:1: reaches dialect/ttnn/matmul_operands.h" in problems[0], problems
     print("check_includes: self-test passed")
 
 

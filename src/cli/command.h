@@ -13,7 +13,7 @@
 
 namespace opwright::cli {
 
-// Exit codes of every verb (DESIGN §4); how work of app ended is app/ending.h.
+// Exit codes of every verb (DESIGN §4); how a job ended is jobs/ending.h.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitDifference = 1;
 inline constexpr int kExitUsage = 2;

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/native_traces.h"
 #include "base/near_names.h"
 #include "base/text.h"
 #include "base/visible_text.h"
@@ -19,6 +18,7 @@
 #include "format/per_op/folder_writer.h"
 #include "format/per_op/per_op_reader.h"
 #include "format/per_op/to_native.h"
+#include "jobs/native_traces.h"
 
 namespace opwright::cli {
 namespace {
@@ -49,7 +49,7 @@ Result<Source> source_at(const std::string& path) {
   std::error_code ignored;
   if (path != "-" && fs::is_directory(path, ignored)) {
     if (format::is_per_op_folder(path)) return Source{path, Kind::kPerOp};
-    OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> traces, app::native_traces_at(path));
+    OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> traces, jobs::native_traces_at(path));
     if (traces.size() > 1)
       return fail(ErrorCode::kUsage,
                   fmt::format("{}: {} native traces, one a process; convert them one by one, e.g. {}", path,

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "app/ending.h"
 #include "cli/device_flags.h"
 #include "cli/output.h"
 #include "exec/conform.h"
+#include "jobs/ending.h"
 
 namespace opwright::cli {
 namespace {
@@ -128,9 +128,9 @@ Result<int> run_conform(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::size_t list, count_of(args, "--list", 10));
   const std::string device = args.value("--device", "sim");
   std::unique_ptr<Device> program;
-  if (app::is_device_program(device)) {
-    OPWRIGHT_TRY_ASSIGN(const app::ProgramSettings settings, program_settings_of(args));
-    OPWRIGHT_TRY_ASSIGN(program, app::open_any_device(device, settings));
+  if (jobs::is_device_program(device)) {
+    OPWRIGHT_TRY_ASSIGN(const jobs::ProgramSettings settings, program_settings_of(args));
+    OPWRIGHT_TRY_ASSIGN(program, jobs::open_any_device(device, settings));
   }
   OPWRIGHT_TRY_ASSIGN(Conform conform, program ? Conform::on(*program) : Conform::on(device));
   for (const std::string& file : files) {
@@ -144,7 +144,7 @@ Result<int> run_conform(const ParsedArgs& args, CommandEnv& env) {
     print_report(report, list, env);
   else
     print_object(report_json(report), {}, "", env);
-  return app::exit_code(app::ending_of(report));
+  return jobs::exit_code(jobs::ending_of(report));
 }
 
 }  // namespace opwright::cli

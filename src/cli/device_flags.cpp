@@ -2,11 +2,11 @@
 
 namespace opwright::cli {
 
-Result<app::ProgramSettings> program_settings_of(const ParsedArgs& args) {
-  app::ProgramSettings settings;
+Result<jobs::ProgramSettings> program_settings_of(const ParsedArgs& args) {
+  jobs::ProgramSettings settings;
   settings.python = args.value(kPythonFlag.name);
   if (const std::string text = args.value(kStartTimeoutFlag.name); !text.empty()) {
-    OPWRIGHT_TRY_ASSIGN(settings.start_seconds, app::parse_start_seconds(text));
+    OPWRIGHT_TRY_ASSIGN(settings.start_seconds, jobs::parse_start_seconds(text));
   }
   return settings;
 }

@@ -1,8 +1,8 @@
 // The flags of devices that are programs.
 #pragma once
 
-#include "app/device_program.h"
 #include "cli/command.h"
+#include "jobs/device_program.h"
 
 namespace opwright::cli {
 
@@ -12,6 +12,6 @@ inline constexpr Flag kPythonFlag{"--python", "PATH",
 inline constexpr Flag kStartTimeoutFlag{"--start-timeout", "SECONDS",
                                         "for a device's program to say hello (default 180)"};
 
-Result<app::ProgramSettings> program_settings_of(const ParsedArgs& args);
+Result<jobs::ProgramSettings> program_settings_of(const ParsedArgs& args);
 
 }  // namespace opwright::cli

@@ -2,11 +2,11 @@
 
 #include <array>
 
-#include "app/ending.h"
-#include "app/value_json.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "jobs/ending.h"
+#include "jobs/value_json.h"
 #include "normalize/normalize.h"
 
 namespace opwright::cli {
@@ -25,7 +25,7 @@ std::string config_json(const OpConfig& config) {
   return JsonObject()
       .add("operation", config.op)
       .add("key", to_hex(config.key))
-      .add_raw("arguments", app::arguments_json(config))
+      .add_raw("arguments", jobs::arguments_json(config))
       .text();
 }
 
@@ -35,7 +35,7 @@ std::string short_text(const OpConfig& config) {
   return call.size() <= kLongest ? call : call.substr(0, kLongest) + "… (--format json shows it whole)";
 }
 
-std::string pair_json(const app::ConfigPair& pair) {
+std::string pair_json(const jobs::ConfigPair& pair) {
   std::vector<std::string> fields;
   for (const FieldChange& change : pair.changes)
     fields.push_back(JsonObject().add("field", change.field).add("from", change.from).add("to", change.to).text());
@@ -47,7 +47,7 @@ std::string pair_json(const app::ConfigPair& pair) {
       .text();
 }
 
-void describe(const app::OperationDiff& diff, std::size_t limit, std::string& human) {
+void describe(const jobs::OperationDiff& diff, std::size_t limit, std::string& human) {
   human += fmt::format("{}: {} same, {} changed, {} removed, {} added\n", visible(diff.op), diff.same,
                        diff.changed.size(), diff.removed.size(), diff.added.size());
   for (std::size_t i = 0; i < diff.changed.size() && i < limit; ++i) {
@@ -68,18 +68,18 @@ void describe(const app::OperationDiff& diff, std::size_t limit, std::string& hu
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 5));
-  app::DiffOptions options{.a = args.positionals[0], .b = args.positionals[1], .where = args.value("--where")};
+  jobs::DiffOptions options{.a = args.positionals[0], .b = args.positionals[1], .where = args.value("--where")};
   options.all_ops = args.is_set("--all-ops");
   OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
-  OPWRIGHT_TRY_ASSIGN(const app::ConfigsDiff found, app::diff_configs(options));
-  const app::ConfigSet& a = found.a;
-  const app::ConfigSet& b = found.b;
+  OPWRIGHT_TRY_ASSIGN(const jobs::ConfigsDiff found, jobs::diff_configs(options));
+  const jobs::ConfigSet& a = found.a;
+  const jobs::ConfigSet& b = found.b;
   std::vector<std::string> added, removed, changed;
   std::string human;
-  for (const app::OperationDiff& diff : found.operations) {
+  for (const jobs::OperationDiff& diff : found.operations) {
     for (const OpConfig* config : diff.added) added.push_back(config_json(*config));
     for (const OpConfig* config : diff.removed) removed.push_back(config_json(*config));
-    for (const app::ConfigPair& pair : diff.changed) changed.push_back(pair_json(pair));
+    for (const jobs::ConfigPair& pair : diff.changed) changed.push_back(pair_json(pair));
     if (!diff.added.empty() || !diff.removed.empty() || !diff.changed.empty()) describe(diff, limit, human);
   }
   human = fmt::format("{} against {}: {} same, {} changed, {} removed, {} added\n",
@@ -107,7 +107,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"removed", std::to_string(removed.size())},
                 {"added", std::to_string(added.size())}},
                human, env);
-  return app::exit_code(app::ending_of(found));
+  return jobs::exit_code(jobs::ending_of(found));
 }
 
 }  // namespace

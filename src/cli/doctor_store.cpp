@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "app/ending.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "jobs/ending.h"
 #include "store/inspect.h"
 #include "store/schema.h"
 
@@ -52,7 +52,7 @@ StoreHealth store_health(bool deep, int wait_ms, const CommandEnv& env) {
   if (!inspection) return bad(inspection.error().message), health;
   std::int64_t configurations = 0;
   if (deep) {
-    const auto checked = app::check_meaning(env.store, wait_ms, *inspection);
+    const auto checked = jobs::check_meaning(env.store, wait_ms, *inspection);
     if (checked)
       configurations = *checked;
     else
@@ -83,8 +83,8 @@ StoreHealth store_health(bool deep, int wait_ms, const CommandEnv& env) {
 
 Result<int> repair_store(const std::string& target, int wait_ms, CommandEnv& env) {
   if (target.empty()) return fail(ErrorCode::kUsage, "--repair makes a new store; name it: -o NEW.db");
-  OPWRIGHT_TRY_ASSIGN(const app::SalvageReport report, app::salvage_store({env.store, target, wait_ms}));
-  const app::ImportReport& imported = report.imported;
+  OPWRIGHT_TRY_ASSIGN(const jobs::SalvageReport report, jobs::salvage_store({env.store, target, wait_ms}));
+  const jobs::ImportReport& imported = report.imported;
   Table table{{{"what"}, {"state"}, {"detail"}}, {}};
   table.rows.push_back(
       {"saved", "ok",
@@ -94,7 +94,7 @@ Result<int> repair_store(const std::string& target, int wait_ms, CommandEnv& env
   for (const std::string& what : report.lost) table.rows.push_back({"damage", "bad", what});
   if (report.lost.empty()) table.rows.push_back({"damage", "none", "all of the store was sound"});
   print(table, env);
-  return app::exit_code(app::ending_of(report));
+  return jobs::exit_code(jobs::ending_of(report));
 }
 
 }  // namespace opwright::cli

@@ -1,9 +1,9 @@
 #include <array>
 
-#include "app/native_traces.h"
 #include "cli/call_flags.h"
 #include "cli/call_list.h"
 #include "cli/command.h"
+#include "jobs/native_traces.h"
 
 namespace opwright::cli {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::array kFlags{
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const format::CallFilter filter, call_filter_of(args));
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", SIZE_MAX));
-  OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> paths, app::native_traces_at(args.positionals.front()));
+  OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> paths, jobs::native_traces_at(args.positionals.front()));
   for (const std::string& path : paths) {
     OPWRIGHT_TRY_ASSIGN(NativeTrace trace, NativeTrace::open(path));
     list_calls(trace, filter, limit, env);

@@ -2,14 +2,14 @@
 
 #include <array>
 
-#include "app/export_configs.h"
-#include "app/make_vectors.h"
 #include "base/input.h"
 #include "base/near_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
 #include "cli/vectors_export.h"
+#include "jobs/export_configs.h"
+#include "jobs/make_vectors.h"
 
 namespace opwright::cli {
 namespace {
@@ -38,11 +38,11 @@ Result<normalize::Generation> generation_of(const ParsedArgs& args) {
 Result<int> export_vectors(const ParsedArgs& args, CommandEnv& env) {
   const std::string folder = args.value("--output");
   if (folder.empty()) return fail(ErrorCode::kUsage, "--to vectors writes files into a folder: add -o DIR");
-  app::VectorsRequest request;
+  jobs::VectorsRequest request;
   OPWRIGHT_TRY_ASSIGN(request.question, question_of(args, env));
   request.suite.group = vectors::GroupBy::kMesh;
   request.folder = folder;
-  OPWRIGHT_TRY_ASSIGN(const app::VectorsReport made, app::make_vectors(request));
+  OPWRIGHT_TRY_ASSIGN(const jobs::VectorsReport made, jobs::make_vectors(request));
   const vectors::SweepReport& report = *made.written;
   print_object(export_json(report, folder),
                {{"folder", folder},
@@ -68,17 +68,17 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     return fail(ErrorCode::kUsage, "--hash-generation: only an era-2 master has hashes (--to master)");
   OPWRIGHT_TRY_ASSIGN(const normalize::Generation generation, generation_of(args));
   if (to == "vectors") return export_vectors(args, env);
-  app::ExportOptions options;
+  jobs::ExportOptions options;
   OPWRIGHT_TRY_ASSIGN(options.question, question_of(args, env));
-  options.format = to == "master"    ? app::ExportFormat::kMaster
-                   : to == "master1" ? app::ExportFormat::kMaster1
-                   : to == "jsonl"   ? app::ExportFormat::kJsonl
-                                     : app::ExportFormat::kCsv;
+  options.format = to == "master"    ? jobs::ExportFormat::kMaster
+                   : to == "master1" ? jobs::ExportFormat::kMaster1
+                   : to == "jsonl"   ? jobs::ExportFormat::kJsonl
+                                     : jobs::ExportFormat::kCsv;
   options.include_raised = args.is_set("--include-raised");
   options.generation = generation;
-  OPWRIGHT_TRY_ASSIGN(const app::ExportedConfigs exported, app::export_configs(options));
+  OPWRIGHT_TRY_ASSIGN(const jobs::ExportedConfigs exported, jobs::export_configs(options));
   const std::string& text = exported.text;
-  const app::ExportReport& report = exported.report;
+  const jobs::ExportReport& report = exported.report;
   const std::string file = args.value("--output");
   if (file.empty()) {
     env.out << text;

@@ -3,10 +3,10 @@
 #include <array>
 #include <chrono>
 
-#include "app/ingest.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "jobs/ingest.h"
 
 namespace opwright::cli {
 namespace {
@@ -30,7 +30,7 @@ std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
   return total;
 }
 
-std::string human(const app::ImportReport& report, const app::IngestOptions& options, double seconds) {
+std::string human(const jobs::ImportReport& report, const jobs::IngestOptions& options, double seconds) {
   std::string text = fmt::format(
       "{}, {}{} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
       report.raised > 0 ? fmt::format(" ({} raised)", grouped(report.raised)) : "",
@@ -67,7 +67,7 @@ std::string human(const app::ImportReport& report, const app::IngestOptions& opt
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  app::IngestOptions options;
+  jobs::IngestOptions options;
   options.store = env.store;
   options.dry_run = args.is_set("--dry-run");
   options.strict = args.is_set("--strict");
@@ -86,7 +86,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
   bool told = false;
   if (env.err_is_terminal) {
-    options.progress = [&](const app::ImportReport& so_far) {
+    options.progress = [&](const jobs::ImportReport& so_far) {
       told = true;
       env.live() << fmt::format("\r{}, {}, {} so far", plural(static_cast<std::int64_t>(so_far.files), "file"),
                                 size_text(static_cast<std::int64_t>(so_far.bytes)),
@@ -95,10 +95,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     };
   }
   const auto start = std::chrono::steady_clock::now();
-  const Result<app::ImportReport> done = app::ingest(args.positionals, options);
+  const Result<jobs::ImportReport> done = jobs::ingest(args.positionals, options);
   if (told) env.live() << "\r\033[K";  // the line of progress goes
   if (!done) return fail(done.error());
-  const app::ImportReport& report = *done;
+  const jobs::ImportReport& report = *done;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   std::map<std::string, std::int64_t> losses;

@@ -10,12 +10,12 @@
 #include <iostream>
 #include <new>
 
-#include "app/ending.h"
 #include "base/limits.h"
 #include "base/near_names.h"
 #include "base/secrets.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
+#include "jobs/ending.h"
 
 namespace opwright::cli {
 namespace {
@@ -26,7 +26,7 @@ constexpr std::array kCommands{&kTrace,   &kImport, &kOps,     &kStats,  &kShow,
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 
-int exit_code(const Error& error) { return app::exit_code(app::ending_of(error)); }
+int exit_code(const Error& error) { return jobs::exit_code(jobs::ending_of(error)); }
 
 // A message may hold lines of others, such as the last words of a device program: they are indented, so that none looks
 // like a line of ours.

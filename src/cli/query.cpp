@@ -4,14 +4,14 @@ namespace opwright::cli {
 
 Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  return app::open_reader(env.store, wait);
+  return jobs::open_reader(env.store, wait);
 }
 
-Result<select::Selector> selector_of(const ParsedArgs& args) { return app::parse_where(args.value("--where")); }
+Result<select::Selector> selector_of(const ParsedArgs& args) { return jobs::parse_where(args.value("--where")); }
 
-Result<app::Question> question_of(const ParsedArgs& args, const CommandEnv& env) {
+Result<jobs::Question> question_of(const ParsedArgs& args, const CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  return app::Question{env.store, wait, args.value("--where")};
+  return jobs::Question{env.store, wait, args.value("--where")};
 }
 
 }  // namespace opwright::cli

@@ -1,8 +1,8 @@
 // The store and the selector of a command line.
 #pragma once
 
-#include "app/question.h"
 #include "cli/command.h"
+#include "jobs/question.h"
 
 namespace opwright::cli {
 
@@ -17,6 +17,6 @@ Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env);
 
 Result<select::Selector> selector_of(const ParsedArgs& args);
 // Both, for work that opens the store itself.
-Result<app::Question> question_of(const ParsedArgs& args, const CommandEnv& env);
+Result<jobs::Question> question_of(const ParsedArgs& args, const CommandEnv& env);
 
 }  // namespace opwright::cli

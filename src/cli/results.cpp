@@ -2,11 +2,11 @@
 
 #include <array>
 
-#include "app/ending.h"
 #include "base/near_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/results_views.h"
+#include "jobs/ending.h"
 #include "report/analysis_view.h"
 #include "report/coverage.h"
 #include "report/result_filter.h"
@@ -83,7 +83,7 @@ Result<int> diff(const ParsedArgs& args, store::ResultsReader& reader, const rep
                 {"memory_growth", size(found.memory_growth)},
                 {"slower", size(found.slower)}},
                report::diff_text(found, most, text_width(env)), env);
-  return app::exit_code(app::ending_of(found));
+  return jobs::exit_code(jobs::ending_of(found));
 }
 
 Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::ResultStream& results, bool filtered,
@@ -105,7 +105,7 @@ Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::
     return {};
   }));
   const report::Analysis analysis = analyser.finish();
-  const int exit = app::exit_code(app::ending_of(analysis));
+  const int exit = jobs::exit_code(jobs::ending_of(analysis));
   if (by) {
     print_groups(analysis, *by, env);
     return exit;

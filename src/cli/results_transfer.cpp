@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "app/import_results.h"
 #include "base/near_names.h"
 #include "cli/output.h"
 #include "cli/results_views.h"
+#include "jobs/import_results.h"
 #include "report/exports.h"
 
 namespace opwright::cli {
@@ -63,9 +63,9 @@ Result<int> export_results(const std::vector<std::string>& targets, const RunRec
 }
 
 Result<int> import_results(const std::vector<std::string>& files, int wait, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const auto imported, app::import_results({env.store, wait, files}));
+  OPWRIGHT_TRY_ASSIGN(const auto imported, jobs::import_results({env.store, wait, files}));
   Table table{{{"file"}, {"run"}, {"results", true}, {"added", true}, {"known", true}}, {}};
-  for (const app::ImportedRun& one : imported)
+  for (const jobs::ImportedRun& one : imported)
     table.rows.push_back({one.file, one.run, one.results, one.added, one.results - one.added});
   print(table, env);
   return kExitOk;

@@ -99,10 +99,10 @@ Status check_flags_of_one_case(const ParsedArgs& args) {
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (args.value("--case").empty()) {
-    OPWRIGHT_TRY_ASSIGN(const app::RunRequest request, run_request_of(args, env));
+    OPWRIGHT_TRY_ASSIGN(const jobs::RunRequest request, run_request_of(args, env));
     return run_many(request, args.is_set("--quiet"), env);
   }
-  OPWRIGHT_TRY_ASSIGN(const app::SingleRun single, single_run_of(args));
+  OPWRIGHT_TRY_ASSIGN(const jobs::SingleRun single, single_run_of(args));
   OPWRIGHT_TRY(check_flags_of_one_case(args));
   return run_one(single, env);
 }

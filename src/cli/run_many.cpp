@@ -4,16 +4,16 @@
 
 #include <optional>
 
-#include "app/ending.h"
 #include "cli/interrupts.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
+#include "jobs/ending.h"
 #include "report/analysis_view.h"
 
 namespace opwright::cli {
 namespace {
 
-void explain_plan(const app::PlanSummary& plan, CommandEnv& env) {
+void explain_plan(const jobs::PlanSummary& plan, CommandEnv& env) {
   for (const auto& [rule, count] : plan.invalid)
     env.err << fmt::format("opwright: {} not taken: {} (--keep-invalid runs them)\n", plural(count, "vector"), rule);
   if (plan.other_shards > 0)
@@ -24,9 +24,9 @@ void explain_plan(const app::PlanSummary& plan, CommandEnv& env) {
 }
 
 // What would be run, an operation a row.
-void print_plan(const app::PlanSummary& plan, CommandEnv& env) {
+void print_plan(const jobs::PlanSummary& plan, CommandEnv& env) {
   Table table{{{"operation"}, {"cases", true}, {"calls", true}, {"seconds", true}, {"largest", true}}, {}};
-  const auto add = [&](const std::string& name, const app::PlanSummary::Row& row) {
+  const auto add = [&](const std::string& name, const jobs::PlanSummary::Row& row) {
     table.rows.push_back({name, row.cases, row.calls,
                           Cell(fmt::format("{:.2f}", row.seconds), fmt::format("{:.4f}", row.seconds)),
                           Cell(size_text(row.largest), std::to_string(row.largest))});
@@ -55,10 +55,10 @@ void print_analysis(const report::Analysis& analysis, CommandEnv& env) {
 
 }  // namespace
 
-Result<int> run_many(const app::RunRequest& request, bool quiet, CommandEnv& env) {
+Result<int> run_many(const jobs::RunRequest& request, bool quiet, CommandEnv& env) {
   std::optional<Interrupts> interrupts;  // until workers run, Ctrl-C ends the process as ever
   RunView view(env.live(), view_options(env, quiet));
-  app::RunWatcher watcher;
+  jobs::RunWatcher watcher;
   watcher.resumed = [&](const RunRecord& run) {
     if (run.status != "unknown") return;
     env.err << fmt::format(
@@ -70,8 +70,8 @@ Result<int> run_many(const app::RunRequest& request, bool quiet, CommandEnv& env
     env.err << fmt::format("opwright: {} of {}\n", plural(count, "combination"),
                            plural(static_cast<std::int64_t>(operations), "operation"));
   };
-  watcher.planned = [&](const app::PlanSummary& plan) { explain_plan(plan, env); };
-  watcher.begins = [&](const app::RunSize& size) {
+  watcher.planned = [&](const jobs::PlanSummary& plan) { explain_plan(plan, env); };
+  watcher.begins = [&](const jobs::RunSize& size) {
     interrupts.emplace();
     watcher.stop = [&interrupts] { return interrupts->count()->load(); };
     watcher.wake = interrupts->wake();
@@ -88,23 +88,23 @@ Result<int> run_many(const app::RunRequest& request, bool quiet, CommandEnv& env
     view.finish(ran == nullptr ? "broken off" : ran->interrupted ? "interrupted" : "");
     if (ran != nullptr) explain_workers(*ran, env);
   };
-  OPWRIGHT_TRY_ASSIGN(const app::RunReport report, app::run_suite(request, watcher));
+  OPWRIGHT_TRY_ASSIGN(const jobs::RunReport report, jobs::run_suite(request, watcher));
   switch (report.end) {
-    case app::RunReport::End::kNothingToResume:
+    case jobs::RunReport::End::kNothingToResume:
       env.err << fmt::format("opwright: run {} is complete; nothing to resume\n", report.run.uid);
       break;
-    case app::RunReport::End::kPlanned:
+    case jobs::RunReport::End::kPlanned:
       print_plan(report.plan, env);
       break;
-    case app::RunReport::End::kNotBegun:
+    case jobs::RunReport::End::kNotBegun:
       env.err << "opwright: interrupted before a device answered; no run was stored\n";
       break;
-    case app::RunReport::End::kRan:
+    case jobs::RunReport::End::kRan:
       print_analysis(report.analysis, env);
       if (report.ran.interrupted) env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
       break;
   }
-  return app::exit_code(app::ending_of(report));
+  return jobs::exit_code(jobs::ending_of(report));
 }
 
 }  // namespace opwright::cli

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/ending.h"
-#include "app/value_json.h"
 #include "cli/output.h"
+#include "jobs/ending.h"
+#include "jobs/value_json.h"
 
 namespace opwright::cli {
 namespace {
 
-std::string result_text(const app::SingleReport& report) {
+std::string result_text(const jobs::SingleReport& report) {
   const CaseResult& result = report.result;
   const CaseRecord& record = report.record;
   std::string text = fmt::format("{}", name_of(result.outcome));
@@ -20,7 +20,7 @@ std::string result_text(const app::SingleReport& report) {
   if (!result.assumed.empty())
     text += fmt::format("  assumed as not passed, because the trace lost them: {}\n", fmt::join(result.assumed, ", "));
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    text += fmt::format("  output {}: {}\n", i, app::tensor_line(result.outputs[i].spec));
+    text += fmt::format("  output {}: {}\n", i, jobs::tensor_line(result.outputs[i].spec));
     if (i < result.verdicts.size()) {
       const std::string verdict = to_text(result.verdicts[i]);
       for (std::size_t at = 0; at < verdict.size();) {
@@ -42,13 +42,13 @@ std::string result_text(const app::SingleReport& report) {
   return text + fmt::format("  repeat: {}\n", report.repeat);
 }
 
-JsonObject result_json(const app::SingleReport& report) {
+JsonObject result_json(const jobs::SingleReport& report) {
   const CaseResult& result = report.result;
   const CaseRecord& record = report.record;
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     JsonObject output;
-    output.add_raw("spec", app::value_json(Value::tensor(result.outputs[i].spec)))
+    output.add_raw("spec", jobs::value_json(Value::tensor(result.outputs[i].spec)))
         .add_raw("padded_shape", to_text(result.outputs[i].padded));
     if (i < result.verdicts.size()) output.add_raw("verdict", to_json(result.verdicts[i]));
     outputs.push_back(output.text());
@@ -76,13 +76,13 @@ JsonObject result_json(const app::SingleReport& report) {
 
 }  // namespace
 
-Result<int> run_one(const app::SingleRun& asked, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const app::SingleReport report, app::run_single(asked));
+Result<int> run_one(const jobs::SingleRun& asked, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const jobs::SingleReport report, jobs::run_single(asked));
   const CaseResult& result = report.result;
   print_object(result_json(report),
                {{"outcome", std::string(name_of(result.outcome))}, {"reason", result.reason}, {"case", asked.line}},
                result_text(report), env);
-  return app::exit_code(app::ending_of(report));
+  return jobs::exit_code(jobs::ending_of(report));
 }
 
 }  // namespace opwright::cli

@@ -1,11 +1,11 @@
 // `run --case`: one case in this process.
 #pragma once
 
-#include "app/run_single.h"
 #include "cli/command.h"
+#include "jobs/run_single.h"
 
 namespace opwright::cli {
 
-Result<int> run_one(const app::SingleRun& asked, CommandEnv& env);
+Result<int> run_one(const jobs::SingleRun& asked, CommandEnv& env);
 
 }  // namespace opwright::cli

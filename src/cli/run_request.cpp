@@ -10,11 +10,11 @@
 namespace opwright::cli {
 namespace {
 
-Result<app::RunChoice> choice_of(const ParsedArgs& args) {
-  app::RunChoice choice;
-  for (const std::string_view field : app::choice_fields()) {
-    const bool on = app::is_switch(field) && args.is_set(field);
-    OPWRIGHT_TRY(app::set_field(choice, field, on ? app::Texts{"true"} : args.all(field)));
+Result<jobs::RunChoice> choice_of(const ParsedArgs& args) {
+  jobs::RunChoice choice;
+  for (const std::string_view field : jobs::choice_fields()) {
+    const bool on = jobs::is_switch(field) && args.is_set(field);
+    OPWRIGHT_TRY(jobs::set_field(choice, field, on ? jobs::Texts{"true"} : args.all(field)));
   }
   return choice;
 }
@@ -51,10 +51,10 @@ Result<int> jobs_of(const ParsedArgs& args) {
 
 }  // namespace
 
-Result<app::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv& env) {
+Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv& env) {
   if (!args.value("--metric").empty())
     return fail(ErrorCode::kUsage, "--metric is for a single case; give it together with --case");
-  app::RunRequest request;
+  jobs::RunRequest request;
   request.store = env.store;
   OPWRIGHT_TRY_ASSIGN(request.wait_ms, wait_ms(args));
   OPWRIGHT_TRY_ASSIGN(request.choice, choice_of(args));
@@ -72,8 +72,8 @@ Result<app::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv&
   return request;
 }
 
-Result<app::SingleRun> single_run_of(const ParsedArgs& args) {
-  app::SingleRun single;
+Result<jobs::SingleRun> single_run_of(const ParsedArgs& args) {
+  jobs::SingleRun single;
   single.line = args.value("--case");
   OPWRIGHT_TRY_ASSIGN(single.choice, choice_of(args));
   if (const std::string name = args.value("--metric"); !name.empty()) {

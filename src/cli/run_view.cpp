@@ -98,7 +98,7 @@ RunView::~RunView() {
   if (running_) finish();
 }
 
-void RunView::start(const app::RunSize& size) {
+void RunView::start(const jobs::RunSize& size) {
   size_ = size;
   slots_.assign(static_cast<std::size_t>(std::max(1, size.slots)), {});
   done_ = size.done_before;

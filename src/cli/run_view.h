@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/run_suite.h"
 #include "cli/command.h"
+#include "jobs/run_suite.h"
 #include "model/case_record.h"
 
 namespace opwright::cli {
@@ -49,7 +49,7 @@ class RunView {
   RunView(const RunView&) = delete;
   RunView& operator=(const RunView&) = delete;
 
-  void start(const app::RunSize& size);
+  void start(const jobs::RunSize& size);
   void case_started(int slot, std::string_view op, std::string_view line, double estimated_seconds);
   // What is done for the slot's case now, where it is more than running: "again, alone".
   void slot_note(int slot, std::string_view text);
@@ -89,7 +89,7 @@ class RunView {
 
   std::ostream& stream_;
   ViewOptions options_;
-  app::RunSize size_;
+  jobs::RunSize size_;
   std::vector<Slot> slots_;
   std::int64_t done_ = 0;
   std::map<Outcome, std::int64_t> outcomes_;

@@ -7,12 +7,12 @@
 #include <set>
 #include <tuple>
 
-#include "app/value_json.h"
 #include "base/near_names.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "jobs/value_json.h"
 #include "model/test_id.h"
 #include "normalize/normalize.h"
 #include "normalize/op_filter.h"
@@ -105,7 +105,7 @@ std::vector<std::string> argument_lines(const OpConfig& config) {
     bool has_tensor = false;
     for_each_tensor(argument.value, [&](const TensorSpec& spec) {
       lines.push_back((tensors > 1 ? visible(argument.name) + (has_tensor ? ", " : "  ") : std::string()) +
-                      app::tensor_line(spec));
+                      jobs::tensor_line(spec));
       has_tensor = true;
     });
     if (!has_tensor) others += (others.empty() ? "" : "  ") + visible(argument.name) + "=" + to_text(argument.value);
@@ -237,7 +237,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     const auto list = [](const std::vector<std::string>& names) {
       return Cell(joined(names, names.size()), json_array(names, false));
     };
-    const std::string arguments = app::arguments_json(selected.config);
+    const std::string arguments = jobs::arguments_json(selected.config);
     table.rows.push_back({selected.config.op, to_hex(selected.config.key), name_of(selected.config.convention),
                           selected.calls, selected.uncounted, list(selected.models()), list(selected.machines()),
                           list(selected.sources()), Cell(arguments, arguments),

@@ -12,8 +12,6 @@
 #include <ostream>
 #include <random>
 
-#include "app/ingest.h"
-#include "app/trace_side_files.h"
 #include "base/input.h"
 #include "base/limits.h"
 #include "base/secrets.h"
@@ -21,6 +19,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/trace_outcome.h"
+#include "jobs/ingest.h"
+#include "jobs/trace_side_files.h"
 #include "launch/mock.h"
 #include "launch/program.h"
 #include "launch/tracing.h"
@@ -217,30 +217,30 @@ Result<TracedOutcome> run_one(const TracedItem& item, launch::TraceOptions optio
 // Into the store, unless the program failed without naming tests: then nobody knows which calls were good.
 Status import_one(TracedOutcome& outcome, const ParsedArgs& args, CommandEnv& env) {
   const bool include_failed = args.is_set("--include-failed");
-  const app::TraceSummary& summary = outcome.summary;
+  const jobs::TraceSummary& summary = outcome.summary;
   outcome.apart = !include_failed && summary.calls > 0 &&
                   (!summary.failed_tests.empty() || (summary.tests.empty() && outcome.ended.status != 0));
   const bool nothing_named = summary.tests.empty() && outcome.ended.status != 0;
   if (summary.files.empty() || (nothing_named && !include_failed)) return {};
-  app::IngestOptions options;
+  jobs::IngestOptions options;
   options.durability = store::Durability::kEveryCommit;  // the trace files may be removed afterwards
   options.store = env.store;
   options.filter.all_ops = args.is_set("--all-ops");
   options.keep_calls = !args.is_set(kNoCallsFlag.name);
   options.read.include_failed = include_failed;
   OPWRIGHT_TRY_ASSIGN(options.wait_ms, wait_ms(args));
-  OPWRIGHT_TRY_ASSIGN(outcome.imported, app::ingest({outcome.folder}, options));
+  OPWRIGHT_TRY_ASSIGN(outcome.imported, jobs::ingest({outcome.folder}, options));
   return {};
 }
 
 // What existing tools read. In a batch each command has a folder of its own for per-op files.
 Status write_others(TracedOutcome& outcome, std::size_t number, const ParsedArgs& args) {
-  app::SideFiles wanted{args.value("--per-op"), args.value("--ops-jsonl")};
+  jobs::SideFiles wanted{args.value("--per-op"), args.value("--ops-jsonl")};
   if (const char* named = std::getenv("TT_OP_RESULTS_JSONL"); wanted.jsonl.empty() && named != nullptr)
     wanted.jsonl = named;
   if (!wanted.per_op.empty() && number > 0) wanted.per_op += fmt::format("/{}", number);
   if (outcome.summary.files.empty() || (wanted.per_op.empty() && wanted.jsonl.empty())) return {};
-  OPWRIGHT_TRY_ASSIGN(outcome.side_files, app::write_side_files(outcome.summary.files, wanted));
+  OPWRIGHT_TRY_ASSIGN(outcome.side_files, jobs::write_side_files(outcome.summary.files, wanted));
   return {};
 }
 
@@ -279,14 +279,14 @@ void finish(const TracedItem& item, TracedOutcome& outcome, const std::string& b
   env.status_is_programs = true;
   const bool keep = args.is_set("--keep") || !args.value("--output").empty();
   attempt(outcome, "the trace was not read", [&]() -> Status {
-    outcome.summary = app::summarize(outcome.folder);
+    outcome.summary = jobs::summarize(outcome.folder);
     return {};
   });
   if (outcome.not_done.empty()) {
     attempt(outcome, "not imported", [&] { return import_one(outcome, args, env); });
     attempt(outcome, "not written", [&] { return write_others(outcome, number, args); });
   }
-  const app::TraceSummary& summary = outcome.summary;
+  const jobs::TraceSummary& summary = outcome.summary;
   const bool whole = outcome.not_done.empty() && summary.problems.empty() && !outcome.apart;
   const bool is_empty = summary.calls == 0 && summary.filtered == 0 && summary.lost == 0;
   outcome.kept = !summary.files.empty() && (keep || (!whole && !is_empty));

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/ingest.h"
-#include "app/trace_summary.h"
 #include "cli/command.h"
+#include "jobs/ingest.h"
+#include "jobs/trace_summary.h"
 #include "launch/mock.h"
 #include "launch/program.h"
 
@@ -22,8 +22,8 @@ struct TracedItem {
 struct TracedOutcome {
   launch::Ended ended;
   std::string folder;
-  app::TraceSummary summary;
-  std::optional<app::ImportReport> imported;
+  jobs::TraceSummary summary;
+  std::optional<jobs::ImportReport> imported;
   std::vector<std::string> side_files;
   std::vector<std::string> not_done;                     // what should have followed the program, and why it did not
   std::optional<launch::DeviceTraceCalls> device_trace;  // on a mock board

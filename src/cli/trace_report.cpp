@@ -27,7 +27,7 @@ std::string tests_text(const std::map<std::string, std::int64_t>& tests) {
 
 // What the user reads when the program has ended.
 std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
-  const app::TraceSummary& summary = outcome.summary;
+  const jobs::TraceSummary& summary = outcome.summary;
   std::string text = fmt::format("\ntraced: {}\n", visible(item.shown));
   if (outcome.ended.signal != 0)
     text += fmt::format("program: ended by {}\n", launch::signal_text(outcome.ended.signal));
@@ -66,7 +66,7 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
     text += device_trace_text(*outcome.device_trace) + "\n";
   for (const std::string& problem : summary.problems) text += fmt::format("LOST {}\n", visible(problem));
   if (outcome.imported) {
-    const app::ImportReport& report = *outcome.imported;
+    const jobs::ImportReport& report = *outcome.imported;
     text += fmt::format("store: {}: {} new, {} known, of {} in {}\n", plural(report.configurations, "configuration"),
                         grouped(report.added), grouped(report.known), plural(report.calls, "call"), env.store);
     std::int64_t filtered = 0;
@@ -109,7 +109,7 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
 }
 
 JsonObject json_of(const TracedItem& item, const TracedOutcome& outcome) {
-  const app::TraceSummary& summary = outcome.summary;
+  const jobs::TraceSummary& summary = outcome.summary;
   JsonObject object;
   object.add("exit", std::int64_t{outcome.ended.status})
       .add("signal", std::int64_t{outcome.ended.signal})
@@ -158,7 +158,7 @@ std::string device_trace_text(const launch::DeviceTraceCalls& calls) {
 }
 
 void report_traced(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
-  const app::TraceSummary& summary = outcome.summary;
+  const jobs::TraceSummary& summary = outcome.summary;
   print_object(json_of(item, outcome),
                {{"exit", std::to_string(outcome.ended.status)},
                 {"calls", std::to_string(summary.calls)},

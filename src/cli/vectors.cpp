@@ -2,11 +2,11 @@
 
 #include <array>
 
-#include "app/make_vectors.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
 #include "cli/vectors_export.h"
+#include "jobs/make_vectors.h"
 #include "vectors/suites.h"
 #include "vectors/validity.h"
 #include "vectors/vector_line.h"
@@ -142,14 +142,14 @@ void print_summary(const vectors::SuiteReport& report, const vectors::SweepRepor
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  app::VectorsRequest request;
+  jobs::VectorsRequest request;
   OPWRIGHT_TRY_ASSIGN(request.question, question_of(args, env));
   OPWRIGHT_TRY_ASSIGN(request.suite, options_of(args, env));
   request.folder = args.value("--export");
   request.tag = args.value("--tag");
   const bool lines = env.format == OutputFormat::kJsonl;
   if (lines) request.each = [&](const vectors::TestVector& vector) { env.out << vectors::to_line(vector) << '\n'; };
-  OPWRIGHT_TRY_ASSIGN(const app::VectorsReport report, app::make_vectors(request));
+  OPWRIGHT_TRY_ASSIGN(const jobs::VectorsReport report, jobs::make_vectors(request));
   if (!lines) print_summary(report.made, report.written ? &*report.written : nullptr, request.folder, env);
   return kExitOk;
 }

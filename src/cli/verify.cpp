@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include "app/ending.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "jobs/ending.h"
 
 namespace opwright::cli {
 namespace {
@@ -14,10 +14,10 @@ constexpr std::array<Flag, 1> kFlags{Flag{"--limit", "N", "list at most N mismat
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 10));
-  OPWRIGHT_TRY_ASSIGN(const app::HashReport report, app::check_hashes(args.positionals[0]));
+  OPWRIGHT_TRY_ASSIGN(const jobs::HashReport report, jobs::check_hashes(args.positionals[0]));
   const std::string generation = report.generation();
   std::vector<std::string> mismatched;
-  for (const app::HashMismatch& one : report.mismatches) {
+  for (const jobs::HashMismatch& one : report.mismatches) {
     mismatched.push_back(JsonObject()
                              .add("operation", one.op)
                              .add("config_hash", one.stored)
@@ -51,7 +51,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                  : fmt::format("era 1 stored no hashes; its MD5 signatures tell {} apart\n",
                                plural(static_cast<std::int64_t>(report.era1_signatures.size()), "configuration"));
   for (std::size_t i = 0; i < report.mismatches.size() && i < limit; ++i) {
-    const app::HashMismatch& one = report.mismatches[i];
+    const jobs::HashMismatch& one = report.mismatches[i];
     human += fmt::format("  {} at byte {}: stored {}, no generation gives it (G5: {})\n", visible(one.op), one.offset,
                          visible(one.stored.substr(0, 16)), one.newest.substr(0, 16));
   }
@@ -64,7 +64,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"generation", generation},
                 {"mismatched", std::to_string(report.mismatches.size())}},
                human, env);
-  return app::exit_code(app::ending_of(report));
+  return jobs::exit_code(jobs::ending_of(report));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "library/compute_config.h"
+#include "dialect/ttnn/compute_config.h"
 
 namespace opwright {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "library/board.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/host_tensor.h"
 #include "model/op_config.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/tensor_layout.h"
 
 namespace opwright {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "library/board.h"
+#include "dialect/ttnn/board.h"
 #include "model/op_config.h"
 #include "model/outcome.h"
 #include "model/refusal.h"

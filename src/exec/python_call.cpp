@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/host_tensor.h"
 #include "ops/all_ops.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "library/board.h"
+#include "dialect/ttnn/board.h"
 
 namespace opwright {
 

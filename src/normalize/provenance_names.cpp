@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "base/json.h"
-#include "library/machine_info.h"
+#include "dialect/ttnn/machine_info.h"
 
 namespace opwright::normalize {
 namespace {

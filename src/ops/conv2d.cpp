@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "library/board.h"
-#include "library/conv_shards.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/conv_shards.h"
 #include "ops/shared/conv_call.h"
 #include "ops/shared/conv_rules.h"
 #include "ops/shared/matmul_rules.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "library/matmul_program.h"
+#include "dialect/ttnn/matmul_program.h"
 #include "ops/op.h"
 #include "ops/shared/attention_rules.h"
 #include "ops/shared/matmul_rules.h"

@@ -1,7 +1,7 @@
 // ttnn.experimental.nlp_create_qkv_heads: [b, 1, s, (q + 2 kv) x d] -> q [b, q, s, d], k and v [b, kv, s, d].
 #include <fmt/format.h>
 
-#include "library/matmul_program.h"
+#include "dialect/ttnn/matmul_program.h"
 #include "ops/op.h"
 #include "ops/shared/attention_rules.h"
 #include "ops/shared/matmul_rules.h"

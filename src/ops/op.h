@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "library/board.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/bound_call.h"
 #include "model/error_budget.h"
 #include "model/host_tensor.h"

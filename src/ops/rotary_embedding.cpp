@@ -1,7 +1,7 @@
 // ttnn.experimental.rotary_embedding: rows turned by the angles of their position, or all by those of one token.
 #include <fmt/format.h>
 
-#include "library/matmul_program.h"
+#include "dialect/ttnn/matmul_program.h"
 #include "ops/op.h"
 #include "ops/shared/attention_rules.h"
 #include "ops/shared/matmul_rules.h"

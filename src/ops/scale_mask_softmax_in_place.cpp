@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "library/compute_config.h"
+#include "dialect/ttnn/compute_config.h"
 #include "model/host_tensor.h"
 #include "model/tensor_facts.h"
 #include "ops/shared/movement.h"

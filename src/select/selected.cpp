@@ -8,7 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "library/machine_info.h"
+#include "dialect/ttnn/machine_info.h"
 #include "normalize/normalize.h"
 #include "normalize/provenance_names.h"
 #include "select/evaluate.h"

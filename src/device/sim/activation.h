@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/sim/sfpu.h"
-#include "library/activation.h"
+#include "dialect/ttnn/activation.h"
 
 namespace opwright::sim {
 

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "device/sim/attention.h"
-#include "library/attention_program.h"
+#include "dialect/ttnn/attention_program.h"
 
 namespace opwright::sim {
 namespace {

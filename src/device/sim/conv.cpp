@@ -9,8 +9,8 @@
 #include "device/sim/gemm.h"
 #include "device/sim/matmul.h"
 #include "device/sim/window.h"
-#include "library/conv_config.h"
-#include "library/conv_shards.h"
+#include "dialect/ttnn/conv_config.h"
+#include "dialect/ttnn/conv_shards.h"
 
 namespace opwright::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "device/sim/pack.h"
-#include "library/compute_config.h"
+#include "dialect/ttnn/compute_config.h"
 #include "model/tensor_spec.h"
 
 namespace opwright::sim {

@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "device/sim/fpu_binary.h"
 #include "device/sim/gemm.h"
-#include "library/matmul_program.h"
+#include "dialect/ttnn/matmul_program.h"
 
 namespace opwright::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "device/sim/pack.h"
-#include "library/compute_config.h"
+#include "dialect/ttnn/compute_config.h"
 
 namespace opwright::sim {
 

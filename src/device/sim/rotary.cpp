@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "device/sim/fpu_binary.h"
-#include "library/compute_config.h"
+#include "dialect/ttnn/compute_config.h"
 
 namespace opwright::sim {
 namespace {

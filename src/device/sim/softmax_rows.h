@@ -6,7 +6,7 @@
 
 #include "device/sim/kernel.h"
 #include "device/sim/reduce_engine.h"
-#include "library/compute_config.h"
+#include "dialect/ttnn/compute_config.h"
 #include "model/host_tensor.h"
 
 namespace opwright::sim {

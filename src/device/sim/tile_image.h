@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/host_tensor.h"
 
 namespace opwright::sim {

@@ -16,6 +16,7 @@
 #include "base/input.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "dialect/ttnn/machine_info.h"
 #include "format/native/call_stream.h"
 #include "format/native/dropped.h"
 #include "format/native/run_facts.h"
@@ -23,7 +24,6 @@
 #include "format/per_op/file_time.h"
 #include "format/per_op/json_lines.h"
 #include "format/per_op/writer.h"
-#include "library/machine_info.h"
 
 namespace opwright::format {
 namespace {

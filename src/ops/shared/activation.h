@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "library/activation.h"
+#include "dialect/ttnn/activation.h"
 #include "ops/shared/unary_exact.h"
 
 namespace opwright {

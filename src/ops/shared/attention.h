@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "library/attention_program.h"
-#include "library/board.h"
-#include "library/compute_config.h"
+#include "dialect/ttnn/attention_program.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/compute_config.h"
 #include "model/bound_call.h"
 #include "model/error_budget.h"
 #include "ops/op.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "library/board.h"
+#include "dialect/ttnn/board.h"
 #include "model/bound_call.h"
 #include "model/refusal.h"
 #include "ops/shared/cache.h"

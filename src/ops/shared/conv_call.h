@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "library/conv_config.h"
-#include "library/conv_shards.h"
+#include "dialect/ttnn/conv_config.h"
+#include "dialect/ttnn/conv_shards.h"
 #include "model/bound_call.h"
 #include "model/refusal.h"
 #include "ops/shared/window.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "library/conv_shards.h"
+#include "dialect/ttnn/conv_shards.h"
 #include "model/host_tensor.h"
 #include "ops/shared/activation.h"
 #include "ops/shared/conv_call.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "library/board.h"
+#include "dialect/ttnn/board.h"
 #include "model/bound_call.h"
 #include "ops/op.h"
 

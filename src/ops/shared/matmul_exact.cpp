@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "library/matmul_program.h"
+#include "dialect/ttnn/matmul_program.h"
 #include "ops/shared/activation.h"
 #include "ops/shared/broadcast.h"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "library/matmul_operands.h"
+#include "dialect/ttnn/matmul_operands.h"
 #include "ops/shared/matmul_rules.h"
 
 namespace opwright {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "library/matmul_operands.h"
+#include "dialect/ttnn/matmul_operands.h"
 #include "model/host_tensor.h"
 #include "ops/shared/activation.h"
 

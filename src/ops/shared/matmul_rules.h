@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "library/board.h"
-#include "library/matmul_program.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/matmul_program.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/bound_call.h"
 #include "model/error_budget.h"
 #include "model/refusal.h"

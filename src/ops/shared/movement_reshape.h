@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "library/board.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/refusal.h"
 
 namespace opwright {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "library/board.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/tensor_layout.h"
 
 namespace opwright {
 

@@ -1,8 +1,8 @@
 // The rules of going from rows to tiles and back.
 #pragma once
 
-#include "library/board.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/board.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/refusal.h"
 
 namespace opwright {

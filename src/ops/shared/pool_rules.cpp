@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "library/conv_shards.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/conv_shards.h"
+#include "dialect/ttnn/tensor_layout.h"
 #include "model/host_tensor.h"
 #include "ops/shared/slice_config.h"
 #include "ops/shared/window.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "library/compute_config.h"
+#include "dialect/ttnn/compute_config.h"
 #include "model/host_tensor.h"
 #include "model/tensor_facts.h"
 #include "ops/shared/movement.h"

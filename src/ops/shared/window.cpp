@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/tensor_layout.h"
 
 namespace opwright {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "library/shard_distribution.h"
-#include "library/tensor_layout.h"
+#include "dialect/ttnn/shard_distribution.h"
+#include "dialect/ttnn/tensor_layout.h"
 
 namespace opwright::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "device/sim/memory/free_list.h"
-#include "library/board.h"
+#include "dialect/ttnn/board.h"
 #include "model/refusal.h"
 #include "model/tensor_spec.h"
 

@@ -1,0 +1,44 @@
+#include "jobs/ending.h"
+
+namespace opwright::jobs {
+namespace {
+
+Ending well_if(bool well) { return well ? Ending::kWell : Ending::kDifference; }
+
+}  // namespace
+
+Ending ending_of(const Error& error) { return error.code == ErrorCode::kUsage ? Ending::kUsage : Ending::kFailed; }
+
+Ending ending_of(const ImportReport& report) {
+  return report.stopped ? Ending::kInterrupted : report.refused ? Ending::kFailed : Ending::kWell;
+}
+
+Ending ending_of(const RunReport& report) {
+  switch (report.end) {
+    case RunReport::End::kNothingToResume:
+    case RunReport::End::kPlanned:
+      return Ending::kWell;
+    case RunReport::End::kNotBegun:
+      return Ending::kInterrupted;
+    case RunReport::End::kRan:
+      break;
+  }
+  if (report.ran.interrupted) return Ending::kInterrupted;
+  const report::Analysis& analysis = report.analysis;
+  const bool something = analysis.passed > 0 || analysis.undecided > 0;
+  return well_if(analysis.failed == 0 && analysis.disagreed == 0 && something);
+}
+
+Ending ending_of(const SingleReport& report) {
+  const Outcome outcome = report.result.outcome;
+  return well_if((outcome == Outcome::kPassed || outcome == Outcome::kAccepted) && report.record.disagreement.empty());
+}
+
+Ending ending_of(const report::Analysis& asked) { return well_if(asked.failed == 0); }
+Ending ending_of(const report::RunDiff& diff) { return well_if(!diff.has_new_failure()); }
+Ending ending_of(const ConfigsDiff& diff) { return well_if(diff.equal()); }
+Ending ending_of(const HashReport& report) { return well_if(report.mismatches.empty()); }
+Ending ending_of(const SalvageReport& report) { return well_if(report.lost.empty()); }
+Ending ending_of(const ConformReport& report) { return well_if(report.disagreements.empty()); }
+
+}  // namespace opwright::jobs

@@ -1,0 +1,103 @@
+#include "jobs/run_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "exec/job.h"
+#include "exec/record_of.h"
+#include "exec/run_order.h"
+#include "exec/traced_board.h"
+
+namespace opwright::jobs {
+namespace {
+
+constexpr std::string_view kUsualBoard = "n300";  // for configurations whose trace names none
+constexpr std::string_view kRaised = "raised";
+
+// For inference and estimates: that of "sim:n300", "ttnn:mock:n150".
+Board board_of(const std::string& device) {
+  const std::size_t colon = device.rfind(':');
+  return find_board(colon == std::string::npos ? kUsualBoard : std::string_view(device).substr(colon + 1))
+      .value_or(*find_board(kUsualBoard));
+}
+
+CostModel cost_of(const std::string& device) {
+  if (device == "null") return CostModel::kAccept;
+  return device.starts_with("sim") || device == "selftest" ? CostModel::kSimulated : CostModel::kExternal;
+}
+
+}  // namespace
+
+Result<RunPlan> plan_run(const PlanOptions& options) {
+  const RunChoice& choice = options.choice;
+  Shard shard;
+  if (!choice.shard.empty()) {
+    OPWRIGHT_TRY_ASSIGN(shard, parse_shard(choice.shard));
+  }
+  OPWRIGHT_TRY_ASSIGN(CaseSpool spool, CaseSpool::create());
+  RunPlan plan{.spool = std::move(spool)};
+  PlanSummary& summary = plan.summary;
+  const std::string device = options.device();
+  const bool own_board = options.own_board();
+  const Board usual = board_of(device);
+  const std::string flags = repeat_flags(choice);
+  Sha256 digest{};  // of all ids so far: the plan does not hold them
+  OPWRIGHT_TRY(for_each_vector(choice, options.place, [&](vectors::TestVector&& vector) -> Status {
+    // What the device can answer by itself (lost arguments, host tensors) is asked and counted with the results; a call
+    // that only ever raised is no test of anything.
+    if (vectors::rule_of(vector) == kRaised && !choice.keep_invalid) {
+      ++summary.invalid[std::string(vectors::rule_of(vector))];
+      return {};
+    }
+    if (!shard.holds(vector.id)) {
+      ++summary.other_shards;
+      return {};
+    }
+    vector.recipe = options.run.recipe;
+    std::optional<Board> board;
+    if (own_board) {
+      board = traced_board(vector.machine);
+      if (!board) ++summary.without_board;
+    }
+    const Board& where = board ? *board : usual;
+    Job job =
+        job_of(vector, static_cast<std::int64_t>(plan.spool.size()), own_board ? device + ":" + where.name : device);
+    job.record.repeat += flags;
+    if (vector.pcc && !options.run.pcc) job.record.repeat += fmt::format(" --pcc {}", *vector.pcc);
+    if (own_board) job.board = where.name;
+    const CaseEstimate cost = estimate(vector.config, where, cost_of(device), options.run);
+    job.bytes = cost.bytes;
+    job.record.elements = cost.elements;
+    job.seconds = choice.timeouts.of(job.record, vector.seconds, cost.seconds);
+    digest = sha256(to_hex(digest) + vector.id);
+    return plan.spool.append(to_json(job), {.bytes = cost.bytes,
+                                            .weight = vector.calls,
+                                            .op = plan.spool.op_id(vector.config.op),
+                                            .seconds = static_cast<float>(cost.seconds),
+                                            .features = cost.features});
+  }));
+  if (!choice.budget.empty()) {
+    OPWRIGHT_TRY_ASSIGN(const double seconds, parse_budget(choice.budget));
+    BudgetPlan chosen = choose_within(plan.spool.cases(), seconds, options.jobs);
+    summary.budget = budget_text(chosen, plan.spool, 10);
+    plan.chosen = std::move(chosen.chosen);
+  } else {
+    plan.chosen.resize(plan.spool.size());
+    for (std::size_t i = 0; i < plan.chosen.size(); ++i) plan.chosen[i] = static_cast<std::uint32_t>(i);
+  }
+  for (const std::uint32_t index : plan.chosen) {
+    const PlannedCase& planned = plan.spool.cases()[index];
+    for (PlanSummary::Row* row : {&summary.operations[plan.spool.op_name(planned.op)], &summary.all}) {
+      ++row->cases;
+      row->calls += planned.weight;
+      row->seconds += static_cast<double>(planned.seconds);
+      row->largest = std::max(row->largest, planned.bytes);
+    }
+  }
+  plan.digest = to_hex(digest);
+  return plan;
+}
+
+}  // namespace opwright::jobs
