@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -9,19 +10,22 @@ namespace opwright {
 namespace {
 
 using Step = Attribution::Step;
+using Kind = Step::Kind;
+using Ended = Attribution::Ended;
 
-FailureFacts facts(Outcome outcome, bool predecessor = true) {
+FailureFacts facts(Outcome outcome, std::size_t before = 1) {
   FailureFacts facts;
   facts.record.outcome = outcome;
   facts.record.wall_seconds = 0.01;
-  facts.has_predecessor = predecessor;
+  for (std::size_t i = 0; i < before; ++i) facts.history.push_back("case " + std::to_string(i + 1) + " before");
+  facts.canaries = {"first canary", "second canary"};
   return facts;
 }
 
 // Runs the steps to their end; `ends` says how each of them ended.
-Attribution attributed(FailureFacts given, const std::function<Attribution::Ended(Step)>& ends) {
+Attribution attributed(FailureFacts given, const std::function<Ended(Step)>& ends) {
   Attribution attribution(std::move(given));
-  for (int steps = 0; steps < 100; ++steps) {
+  for (int steps = 0; steps < 200; ++steps) {
     const auto step = attribution.next();
     if (!step) return attribution;
     attribution.report(ends(*step));
@@ -30,27 +34,49 @@ Attribution attributed(FailureFacts given, const std::function<Attribution::Ende
   return attribution;
 }
 
-constexpr Attribution::Ended passed() { return {Outcome::kPassed, Stage::kEnd, {}}; }
+Ended passed() { return {Outcome::kPassed, Stage::kEnd, {}}; }
+Ended failed(const std::string& why = "") { return {Outcome::kFailed, Stage::kEnd, why}; }
+
+// Canaries pass; every other step fails or not as `fails` says.
+Attribution with_good_canaries(FailureFacts given, const std::function<bool(Step)>& fails) {
+  const Outcome outcome = given.record.outcome;
+  return attributed(std::move(given), [&](Step step) {
+    return step.kind == Kind::kCanary || !fails(step) ? passed() : Ended{outcome, Stage::kDevice, ""};
+  });
+}
+
+// Whether the cases before, as a step runs them, hold number `n` of the history.
+bool runs(const Step& step, std::size_t n) {
+  return step.kind == Kind::kAfter && n >= step.first && n < step.first + step.count;
+}
 
 TEST(Attribution, FailsAloneEveryTimeIsTheOperator) {
-  const auto found = attributed(facts(Outcome::kFailed), [](Step step) {
-    return step == Step::kCanary ? passed() : Attribution::Ended{Outcome::kFailed, Stage::kEnd, ""};
-  });
+  const auto found = with_good_canaries(facts(Outcome::kFailed), [](Step) { return true; });
   EXPECT_EQ(found.blame(), Blame::kOperator);
   EXPECT_EQ(found.evidence(), "fails again, 9 of 9 times alone in a clean process; the canary passes");
 }
 
-TEST(Attribution, ABadCanaryIsTheMachine) {
-  const auto found = attributed(facts(Outcome::kFailed),
-                                [](Step) { return Attribution::Ended{Outcome::kFailed, Stage::kEnd, "2 + 2 is 5"}; });
+TEST(Attribution, BadCanariesAreTheMachine) {
+  const auto found = attributed(facts(Outcome::kFailed), [](Step) { return failed("2 + 2 is 5"); });
   EXPECT_EQ(found.blame(), Blame::kMachine);
+  EXPECT_TRUE(found.canary_failed());
+  EXPECT_NE(found.evidence().find("first canary and second canary fail too"), std::string::npos) << found.evidence();
   EXPECT_NE(found.evidence().find("2 + 2 is 5"), std::string::npos);
 }
 
-TEST(Attribution, ADeviceThatFailsTheCanaryByItselfIsToBlame) {
-  const auto found = attributed(facts(Outcome::kTimedOut), [](Step) {
-    return Attribution::Ended{Outcome::kDeviceError, Stage::kStart, "no hello", true};
+TEST(Attribution, OneBrokenCanaryIsAnOperatorNotTheMachine) {
+  const auto found = attributed(facts(Outcome::kFailed), [](Step step) {
+    return step.kind == Kind::kCanary && step.first == 1 ? passed() : failed("2 + 2 is 5");
   });
+  EXPECT_EQ(found.blame(), Blame::kOperator);
+  EXPECT_FALSE(found.canary_failed());
+  EXPECT_NE(found.evidence().find("first canary fails too"), std::string::npos) << found.evidence();
+  EXPECT_NE(found.evidence().find("second canary passes"), std::string::npos) << found.evidence();
+}
+
+TEST(Attribution, ADeviceThatFailsTheCanariesByItselfIsToBlame) {
+  const auto found = attributed(facts(Outcome::kTimedOut),
+                                [](Step) { return Ended{Outcome::kDeviceError, Stage::kStart, "no hello", true}; });
   EXPECT_EQ(found.blame(), Blame::kDevice);
   EXPECT_TRUE(found.canary_failed());
   EXPECT_NE(found.evidence().find("no hello"), std::string::npos);
@@ -59,50 +85,78 @@ TEST(Attribution, ADeviceThatFailsTheCanaryByItselfIsToBlame) {
 TEST(Attribution, ABrokenProtocolIsNeverTheOperators) {
   FailureFacts given = facts(Outcome::kDeviceError);
   given.record.blame = Blame::kDevice;
-  const auto found = attributed(given, [](Step step) {
-    return step == Step::kCanary ? passed() : Attribution::Ended{Outcome::kDeviceError, Stage::kDevice, "", true};
-  });
+  const auto found = with_good_canaries(given, [](Step) { return true; });
   EXPECT_EQ(found.blame(), Blame::kDevice);
   EXPECT_FALSE(found.canary_failed());
 }
 
 TEST(Attribution, OnlyAfterItsPredecessorIsALeak) {
-  const auto found = attributed(facts(Outcome::kFailed), [](Step step) {
-    return step == Step::kAfterPredecessor ? Attribution::Ended{Outcome::kFailed, Stage::kEnd, ""} : passed();
-  });
+  const auto found = with_good_canaries(facts(Outcome::kFailed), [](Step step) { return runs(step, 0); });
   EXPECT_EQ(found.blame(), Blame::kStateLeak);
+  EXPECT_NE(found.evidence().find("the case before it, case 1 before"), std::string::npos) << found.evidence();
+}
+
+TEST(Attribution, ALeakFromFurtherBackIsFound) {
+  for (const std::size_t before : {2U, 3U, 7U, 64U, 255U}) {
+    for (std::size_t culprit = 1; culprit < before; culprit += 1 + before / 9) {
+      const auto found =
+          with_good_canaries(facts(Outcome::kFailed, before), [&](Step step) { return runs(step, culprit); });
+      EXPECT_EQ(found.blame(), Blame::kStateLeak) << culprit << " of " << before;
+      const std::string name = "case " + std::to_string(culprit + 1) + " before";
+      EXPECT_NE(found.evidence().find(name), std::string::npos) << found.evidence();
+      EXPECT_LT(found.attempts(), 25);
+    }
+  }
+}
+
+TEST(Attribution, TwoCasesTogetherAreNamedAsSuch) {
+  const auto found =
+      with_good_canaries(facts(Outcome::kFailed, 20), [](Step step) { return runs(step, 3) && runs(step, 11); });
+  EXPECT_EQ(found.blame(), Blame::kStateLeak);
+  EXPECT_NE(found.evidence().find("the 12 cases before it together"), std::string::npos) << found.evidence();
+}
+
+TEST(Attribution, TheMereNumberOfCasesIsNamed) {
+  const auto found = with_good_canaries(facts(Outcome::kCrashed, 40), [](Step step) { return step.count >= 9; });
+  EXPECT_EQ(found.blame(), Blame::kStateLeak);
+  EXPECT_NE(found.evidence().find("9 earlier cases in its process, whichever"), std::string::npos) << found.evidence();
 }
 
 TEST(Attribution, AFullProcessIsALeakToo) {
   FailureFacts given = facts(Outcome::kHostMemory);
   given.resident_before = 700;
   given.resident_limit = 1000;
-  EXPECT_EQ(attributed(given, [](Step) { return passed(); }).blame(), Blame::kStateLeak);
+  const auto never = [](Step) { return false; };
+  EXPECT_EQ(with_good_canaries(given, never).blame(), Blame::kStateLeak);
   given.resident_before = 100;
-  EXPECT_EQ(attributed(given, [](Step) { return passed(); }).blame(), Blame::kFlaky);
+  EXPECT_EQ(with_good_canaries(given, never).blame(), Blame::kNotReproduced);
+}
+
+TEST(Attribution, WhatNeverFailsAgainIsNotCalledFlaky) {
+  for (const std::size_t before : {0U, 1U, 30U}) {
+    const auto found = with_good_canaries(facts(Outcome::kFailed, before), [](Step) { return false; });
+    EXPECT_EQ(found.blame(), Blame::kNotReproduced) << before;
+    EXPECT_NE(found.evidence().find("failed once, and never again: 0 of 9 times alone"), std::string::npos)
+        << found.evidence();
+  }
 }
 
 TEST(Attribution, TheStageTellsTheReference) {
   for (const Outcome outcome : {Outcome::kCrashed, Outcome::kTimedOut}) {
     const auto found = attributed(facts(outcome), [&](Step step) {
-      return step == Step::kCanary ? passed() : Attribution::Ended{outcome, Stage::kReference, ""};
+      return step.kind == Kind::kCanary ? passed() : Ended{outcome, Stage::kReference, ""};
     });
     EXPECT_EQ(found.blame(), Blame::kReference) << name_of(outcome);
   }
   FailureFacts given = facts(Outcome::kFailed);
   given.record.second_opinion = Outcome::kFailed;
-  const auto found = attributed(given, [](Step step) {
-    return step == Step::kCanary ? passed() : Attribution::Ended{Outcome::kFailed, Stage::kEnd, ""};
-  });
-  EXPECT_EQ(found.blame(), Blame::kReference);
+  EXPECT_EQ(with_good_canaries(given, [](Step) { return true; }).blame(), Blame::kReference);
 }
 
 TEST(Attribution, SlowCasesAreRepeatedLessOften) {
   FailureFacts given = facts(Outcome::kTimedOut);
   given.record.wall_seconds = 30;
-  const auto found = attributed(given, [](Step step) {
-    return step == Step::kCanary ? passed() : Attribution::Ended{Outcome::kTimedOut, Stage::kDevice, ""};
-  });
+  const auto found = with_good_canaries(given, [](Step) { return true; });
   EXPECT_EQ(found.attempts(), 2);
   EXPECT_EQ(found.blame(), Blame::kOperator);
 }
@@ -112,10 +166,8 @@ TEST(Attribution, CoinsAreFlaky) {
   int wrong = 0;
   constexpr int kCases = 2000;
   for (int i = 0; i < kCases; ++i) {
-    const auto found = attributed(facts(Outcome::kFailed), [&](Step step) {
-      return step == Step::kCanary || coin() % 2 == 0 ? passed()
-                                                      : Attribution::Ended{Outcome::kFailed, Stage::kEnd, ""};
-    });
+    const auto found = with_good_canaries(facts(Outcome::kFailed, static_cast<std::size_t>(i % 40)),
+                                          [&](Step) { return coin() % 2 == 0; });
     wrong += found.blame() == Blame::kFlaky ? 0 : 1;
   }
   EXPECT_LT(wrong, kCases / 100);

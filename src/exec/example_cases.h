@@ -1,4 +1,4 @@
-// A small case of every operator, built in: to try, to copy, to test.
+// Cases that are built in: a small one of every operator, to try, to copy, to test; and those known to be good.
 #pragma once
 
 #include <span>
@@ -8,5 +8,8 @@ namespace opwright {
 
 // Case lines; the first of an operator is the plainest.
 std::span<const std::string_view> example_cases();
+
+// One a family; every sound device passes or accepts them.
+std::span<const std::string_view> canary_cases();
 
 }  // namespace opwright

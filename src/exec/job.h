@@ -14,6 +14,7 @@
 namespace opwright {
 
 inline constexpr int kWorkerProtocol = 1;
+inline constexpr char kGoodbye[] = "{\"bye\": true}";  // a worker's last line
 
 // One case to run: the part of its record that is known before, and what only the run needs.
 struct Job {

@@ -14,7 +14,9 @@
 #include "base/secrets.h"
 #include "base/subprocess.h"
 #include "base/words.h"
+#include "exec/aftermath.h"
 #include "exec/attribution.h"
+#include "exec/repetition.h"
 #include "model/record_json.h"
 
 namespace opwright {
@@ -27,28 +29,22 @@ constexpr int kTickMs = 100;
 constexpr int kStartsInARow = 3;  // workers that never said hello: the device is not there
 constexpr int kUnfitInARow = 2;   // cases with a bad canary: the machine, or the device, is not fit
 constexpr double kResetSeconds = 600;
-
-struct Task {
-  std::string line;
-  Job job;
-  bool fresh = false;     // in a process that has run nothing
-  bool repeated = false;  // a step of an attribution
-  bool counts = true;     // false: only there to run before the next one
-};
+constexpr double kHistorySeconds = 20;     // of cases that are run again before a failed one
+constexpr double kAftermathSeconds = 0.3;  // in which a process dies that does so after its answers
 
 struct Slot {
   std::optional<WorkerProcess> worker;
   bool ready = false;  // its worker said hello
   std::deque<Task> tasks;
   bool running = false;
+  bool begun = false;  // the worker said so of the case that runs
   Clock::time_point since, deadline;
   Stage stage = Stage::kStart;
   ProcessUsage at_start;
-  std::string predecessor;  // of the running case in its process
+  std::optional<EndedCase> last;  // that this worker answered
 
   std::optional<Attribution> attribution;
-  CaseRecord failed;
-  std::string failed_line, failed_predecessor;
+  EndedCase failed;  // that is attributed
 
   bool busy() const { return running || !tasks.empty() || attribution.has_value(); }
 };
@@ -65,7 +61,11 @@ class Runner {
       if (interrupts > 0) summary_.interrupted = true;
       if (interrupts > 1) return summary_;
       OPWRIGHT_TRY(fill_slots());
-      if (std::ranges::none_of(slots_, &Slot::busy)) return summary_;
+      if (std::ranges::none_of(slots_, &Slot::busy)) {
+        OPWRIGHT_TRY(finish_workers());
+        if (late_.empty()) return summary_;
+        continue;
+      }
       OPWRIGHT_TRY(wait());
       OPWRIGHT_TRY(check_limits());
       world_.tick();
@@ -80,6 +80,15 @@ class Runner {
   Status fill_slots() {
     bool none_now = false;
     for (Slot& slot : slots_) {
+      if (!slot.busy() && !late_.empty()) {
+        EndedCase failed = std::move(late_.front());
+        late_.pop_front();
+        OPWRIGHT_TRY(attribute(slot, std::move(failed)));
+      }
+      if (!slot.busy() && !returned_.empty()) {
+        slot.tasks.push_back(std::move(returned_.front()));
+        returned_.pop_front();
+      }
       if (!slot.busy() && handing_out() && !none_now) {
         OPWRIGHT_TRY_ASSIGN(auto line, world_.next());
         if (line) {
@@ -100,6 +109,7 @@ class Runner {
     Task& task = slot.tasks.front();
     if (slot.worker && task.fresh && slot.worker->cases > 0) slot.worker.reset();
     if (!slot.worker) {
+      slot.last.reset();
       OPWRIGHT_TRY_ASSIGN(slot.worker, WorkerProcess::start(options_.worker));
       ++summary_.workers;
       slot.ready = false;
@@ -120,7 +130,7 @@ class Runner {
     slot.deadline = slot.since + std::chrono::duration_cast<Clock::duration>(Seconds(task.job.seconds));
     if (options_.cpu_seconds > 0 || slot.worker->resident == 0) slot.at_start = slot.worker->usage();
     slot.at_start.resident = std::max(slot.at_start.resident, slot.worker->resident);
-    slot.predecessor = slot.worker->last_job;
+    slot.begun = false;
     if (!task.repeated) world_.started(number_of(slot), task.job);
     if (!slot.worker->send(task.line)) return died(slot);
     return {};
@@ -188,6 +198,7 @@ class Runner {
     if (const auto stage = (*root)->string_field("stage")) {
       const auto parsed = parse_stage(*stage);
       if (!parsed || !slot.running) return garbage(slot, line);
+      slot.begun = true;
       // While a device's program is started anew the clock of the case stands still, and another one runs.
       if (*parsed == Stage::kStart)
         slot.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(options_.start_seconds));
@@ -198,11 +209,16 @@ class Runner {
       return {};
     }
     if ((*root)->find("beat") != nullptr) return {};
+    if (const json::Node* late = (*root)->find("late")) {
+      const auto what = parse_aftermath(*late);
+      if (!what || !slot.last) return garbage(slot, line);
+      slot.begun = true;  // the worker goes on with its case
+      return too_late(slot, *what, past_of(slot, true));
+    }
     const json::Node* answer = (*root)->find("record");
     if (answer == nullptr || !slot.running || !slot.ready) return garbage(slot, line);
     auto record = parse_record(*answer);
     if (!record || record->index != slot.tasks.front().job.record.index) return garbage(slot, line);
-    slot.worker->last_job = slot.tasks.front().line;
     ++slot.worker->cases;
     const ProcessUsage now = slot.worker->usage();
     const std::int64_t growth = now.resident - slot.at_start.resident;
@@ -211,13 +227,83 @@ class Runner {
       slot.worker->grower = cut_text(record->line, 160);
     }
     slot.worker->resident = now.resident;
-    const Stage stage = slot.stage;
-    OPWRIGHT_TRY(case_ended(slot, *std::move(record), stage));
+    const Task task = slot.tasks.front();
+    if (task.repeated && task.counts && slot.failed.late) {
+      // The answer is not the end of it.
+      const auto what = farewell(*slot.worker, kAftermathSeconds);
+      slot.worker.reset();
+      if (what && !Attribution::wanted(record->outcome)) {
+        apply(*what, *record);
+        slot.stage = Stage::kEnd;
+      }
+      return case_ended(slot, *std::move(record), slot.stage, Past{});
+    }
+    slot.last.reset();
+    if (!task.repeated) slot.last = EndedCase{*record, task.line, Stage::kEnd, slot.at_start.resident, {}, true};
+    const double seconds = record->wall_seconds;
+    OPWRIGHT_TRY(case_ended(slot, *std::move(record), slot.stage));
+    slot.worker->remember({task.line, seconds});
     // Freed memory stays with a worker. One that keeps more than its share has served its time.
     const auto share = options_.worker_bytes / static_cast<std::int64_t>(slots_.size());
     if (slot.worker && options_.worker_bytes > 0 && slot.worker->resident > share && !slot.running) {
       slot.worker.reset();
       ++summary_.recycled;
+    }
+    return {};
+  }
+
+  // What the slot's process did before its last case: the one that runs, or (`answered`) the one that it answered.
+  static Past past_of(const Slot& slot, bool answered) {
+    Past past;
+    if (!slot.worker) return past;
+    past.grower = slot.worker->grower;
+    double seconds = 0;
+    for (const WorkerProcess::Ran& ran : slot.worker->history) {
+      if (std::exchange(answered, false)) continue;
+      seconds += ran.seconds;
+      if (seconds > kHistorySeconds && !past.history.empty()) break;
+      past.history.push_back(ran.line);
+    }
+    return past;
+  }
+
+  static void apply(const Aftermath& what, CaseRecord& record) {
+    record.outcome = what.outcome;
+    record.reason = what.reason;
+    if (what.device_fault) record.blame = Blame::kDevice;
+  }
+
+  // Whether what the slot's worker does now belongs to the case that it has answered: it has not begun another.
+  static bool after_answer(const Slot& slot) {
+    return slot.last && (!slot.running || (!slot.begun && !slot.tasks.front().repeated));
+  }
+
+  // The last case of the slot's worker was answered, and then this happened.
+  Status too_late(Slot& slot, const Aftermath& what, Past past) {
+    if (slot.running && !slot.begun) {  // somebody else's worker may have it
+      returned_.push_back(std::move(slot.tasks.front()));
+      slot.tasks.pop_front();
+      slot.running = false;
+    }
+    EndedCase failed = *std::exchange(slot.last, std::nullopt);
+    if (Attribution::wanted(failed.record.outcome)) return {};  // it has its blame, or will have it
+    apply(what, failed.record);
+    failed.past = std::move(past);
+    OPWRIGHT_TRY(world_.keep(failed.record));
+    if (options_.attribute && !failed.record.suite.starts_with("xfail"))
+      late_.push_back(std::move(failed));
+    else
+      world_.corrected(failed.record);
+    return {};
+  }
+
+  Status finish_workers() {
+    for (Slot& slot : slots_) {
+      if (!slot.worker) continue;
+      Past past = past_of(slot, true);
+      const auto what = slot.ready && slot.last ? farewell(*slot.worker) : std::nullopt;
+      slot.worker.reset();
+      if (what) OPWRIGHT_TRY(too_late(slot, *what, std::move(past)));
     }
     return {};
   }
@@ -239,29 +325,34 @@ class Runner {
     CaseRecord record;
     if (slot.running) record = lost_record(slot, Outcome::kDeviceError, problem);
     record.blame = Blame::kDevice;
+    Past past = past_of(slot, false);
     slot.worker.reset();
     if (++starts_in_a_row_ >= kStartsInARow && summary_.stopped.empty())
       summary_.stopped = "the device does not start any more: " + problem;
     if (!slot.running) return {};
-    return case_ended(slot, std::move(record), Stage::kStart);
+    return case_ended(slot, std::move(record), Stage::kStart, std::move(past));
   }
 
   Status garbage(Slot& slot, const std::string& line) {
     if (!slot.ready)
       return not_started(slot, fmt::format("the worker wrote what is no hello: {}", cut_text(line, 120)));
+    const std::string problem = fmt::format("the worker wrote what is no answer: {}", cut_text(line, 120));
+    const bool late = after_answer(slot);
     CaseRecord record;
-    if (slot.running)
-      record = lost_record(slot, Outcome::kHarnessError,
-                           fmt::format("the worker wrote what is no answer: {}", cut_text(line, 120)));
+    if (slot.running) record = lost_record(slot, Outcome::kHarnessError, problem);
+    Past past = past_of(slot, late);
     slot.worker.reset();
+    if (late) return too_late(slot, garbage_after(line), std::move(past));
     if (!slot.running) return {};
-    return case_ended(slot, std::move(record), slot.stage);
+    return case_ended(slot, std::move(record), slot.stage, std::move(past));
   }
 
   Status died(Slot& slot) {
     const bool hello = slot.ready;
+    const bool late = hello && after_answer(slot);
     CaseRecord record;
     if (slot.running) record = lost_record(slot, Outcome::kCrashed, "");
+    Past past = past_of(slot, late);
     const std::string how = slot.worker->bury(false);
     const std::string said = slot.worker->error_tail();
     slot.worker.reset();
@@ -273,11 +364,18 @@ class Runner {
       slot.running = false;  // the task stays, another worker gets it
       return {};
     }
+    const std::string last_words = said.empty() ? "" : ": " + cut_text(said, 600);
+    if (late) {
+      ++summary_.died;
+      return too_late(
+          slot,
+          {Outcome::kCrashed, fmt::format("its process ended with {} after its answer{}", how, last_words), false},
+          std::move(past));
+    }
     if (!slot.running) return {};
     ++summary_.died;
-    record.reason = fmt::format("its process ended with {} in the {}{}", how, name_of(slot.stage),
-                                said.empty() ? "" : ": " + cut_text(said, 600));
-    return case_ended(slot, std::move(record), slot.stage);
+    record.reason = fmt::format("its process ended with {} in the {}{}", how, name_of(slot.stage), last_words);
+    return case_ended(slot, std::move(record), slot.stage, std::move(past));
   }
 
   Status check_limits() {
@@ -314,10 +412,10 @@ class Runner {
 
   Status stop(Slot& slot, Outcome outcome, std::string reason) {
     CaseRecord record = lost_record(slot, outcome, std::move(reason));
-    const std::string grower = slot.worker->grower;
+    Past past = past_of(slot, false);
     slot.worker->bury(true);
     slot.worker.reset();
-    return case_ended(slot, std::move(record), slot.stage, grower);
+    return case_ended(slot, std::move(record), slot.stage, std::move(past));
   }
 
   Status reset() {
@@ -332,8 +430,9 @@ class Runner {
     return {};
   }
 
-  Status case_ended(Slot& slot, CaseRecord record, Stage stage, const std::string& grower = "") {
-    const Task task = std::move(slot.tasks.front());
+  // `past` where the slot's worker is gone.
+  Status case_ended(Slot& slot, CaseRecord record, Stage stage, std::optional<Past> past = std::nullopt) {
+    Task task = std::move(slot.tasks.front());
     slot.tasks.pop_front();
     slot.running = false;
     if (task.repeated) {
@@ -351,24 +450,22 @@ class Runner {
       world_.ended(number_of(slot), record);
       return {};
     }
-    slot.failed = record;
-    slot.failed_line = task.line;
-    slot.failed_predecessor = slot.predecessor;
-    FailureFacts facts;
-    facts.stage = stage;
-    facts.has_predecessor = !slot.predecessor.empty();
-    facts.resident_before = slot.at_start.resident;
+    if (!past) past = past_of(slot, false);
+    return attribute(slot, {std::move(record), std::move(task.line), stage, slot.at_start.resident, *std::move(past)});
+  }
+
+  Status attribute(Slot& slot, EndedCase failed) {
+    OPWRIGHT_TRY_ASSIGN(FailureFacts facts, facts_of(failed, options_.canaries));
     facts.resident_limit = options_.worker_bytes;
-    facts.grower = grower;
-    facts.record = std::move(record);
     slot.attribution.emplace(std::move(facts));
+    slot.failed = std::move(failed);
     return next_step(slot);
   }
 
   Status next_step(Slot& slot) {
     const auto step = slot.attribution->next();
     if (!step) {
-      CaseRecord record = std::move(slot.failed);
+      CaseRecord record = std::move(slot.failed.record);
       record.blame = slot.attribution->blame();
       record.evidence = slot.attribution->evidence();
       record.attempts = slot.attribution->attempts();
@@ -377,26 +474,14 @@ class Runner {
       OPWRIGHT_TRY(world_.keep(record));
       if (unfit_in_a_row_ >= kUnfitInARow && summary_.stopped.empty())
         summary_.stopped = fmt::format("the {} is not fit: {}", name_of(record.blame), record.evidence);
-      world_.ended(number_of(slot), record);
+      if (slot.failed.late)
+        world_.corrected(record);
+      else
+        world_.ended(number_of(slot), record);
       return {};
     }
-    const auto add = [&](const std::string& line, bool fresh, bool counts) -> Status {
-      OPWRIGHT_TRY_ASSIGN(Job job, parse_job(line));
-      slot.tasks.push_back({line, std::move(job), fresh, true, counts});
-      return {};
-    };
-    switch (*step) {
-      case Attribution::Step::kCanary:
-        world_.step(number_of(slot), "canary");
-        return add(options_.canary, true, true);
-      case Attribution::Step::kAlone:
-        world_.step(number_of(slot), "again, alone");
-        return add(slot.failed_line, true, true);
-      case Attribution::Step::kAfterPredecessor:
-        world_.step(number_of(slot), "again, after the case before it");
-        OPWRIGHT_TRY(add(slot.failed_predecessor, true, false));
-        return add(slot.failed_line, false, true);
-    }
+    world_.step(number_of(slot), words_of(*step));
+    OPWRIGHT_TRY_ASSIGN(slot.tasks, tasks_of(*step, slot.failed, options_.canaries));
     return {};
   }
 
@@ -410,6 +495,8 @@ class Runner {
   std::string numerics_;  // of the first hello
   int starts_in_a_row_ = 0;
   int unfit_in_a_row_ = 0;
+  std::deque<EndedCase> late_;  // failed after their answers, and are not attributed yet
+  std::deque<Task> returned_;   // sent to workers that died before they began
 };
 
 }  // namespace

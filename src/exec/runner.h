@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "exec/job.h"
+#include "exec/repetition.h"
 #include "exec/worker_process.h"
 
 namespace opwright {
@@ -22,7 +24,7 @@ struct RunnerOptions {
   double cpu_seconds = 0;         // of one case; 0: no limit
   bool attribute = true;
   bool fail_fast = false;
-  std::string canary;                                  // job line of a case known to be good
+  std::vector<Canary> canaries;                        // of different families
   std::string reset_command;                           // run by the shell after a hang; "" none
   std::function<int()> interrupts = [] { return 0; };  // 1: finish what runs; 2: stop at once
   int wake = -1;                                       // becomes readable when `interrupts` changes
@@ -38,6 +40,8 @@ struct RunnerWorld {
   std::function<Status(const CaseRecord&)> keep;
   std::function<void(int slot, const Job&)> started = [](int, const Job&) {};
   std::function<void(int slot, const CaseRecord&)> ended = [](int, const CaseRecord&) {};  // once, with its blame
+  // A case that had ended, and whose process did something afterwards: the record as it is now.
+  std::function<void(const CaseRecord&)> corrected = [](const CaseRecord&) {};
   // What is done for the slot's case beside running it: "again, alone".
   std::function<void(int slot, std::string_view)> step = [](int, std::string_view) {};
   std::function<void()> tick = [] {};  // some times a second

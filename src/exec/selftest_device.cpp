@@ -18,11 +18,12 @@ constexpr std::int64_t kTile = 32;
 constexpr std::size_t kLeakBytes = std::size_t{64} << 20;
 constexpr std::size_t kNeededBytes = std::size_t{256} << 20;
 constexpr std::size_t kPage = 4096;
+constexpr int kTiredAfter = 4;
 
 Misdeed misdeed_of(const BoundCall& call) {
   if (call.tensors.empty()) return Misdeed::kNone;
   const std::int64_t tiles = row_length(call.tensors.front().spec.shape) / kTile;
-  if (tiles < 1 || tiles > static_cast<std::int64_t>(Misdeed::kBreakMachine)) return Misdeed::kNone;
+  if (tiles < 1 || tiles > static_cast<std::int64_t>(Misdeed::kOnce)) return Misdeed::kNone;
   return static_cast<Misdeed>(tiles);
 }
 
@@ -59,14 +60,41 @@ class SelftestDevice : public Device {
     const Misdeed misdeed = misdeed_of(call.call);
     before(misdeed);
     auto result = inner_->run(call, inputs);
-    if (result && wrong(misdeed))
+    ++calls_;
+    if (result && (wrong(misdeed) || (misdeed == Misdeed::kOnce && first_time(call.call)) || broken(call.call)))
       for (HostTensor& output : result->outputs)
         for (float& value : output.floats) value += 1.0F;
     return result;
   }
 
+  std::optional<DeviceFailure> settle() override {
+    if (last_ == Misdeed::kCrashAfter) crash();
+    if (last_ == Misdeed::kWriteAfter) say("one line more\n");
+    return std::nullopt;
+  }
+
  private:
+  static void say(std::string_view text) {
+    [[maybe_unused]] const ssize_t count = write(STDOUT_FILENO, text.data(), text.size());
+  }
+
+  static bool broken(const BoundCall& call) {
+    const char* op = std::getenv("OPWRIGHT_SELFTEST_BROKEN_OP");
+    return op != nullptr && call.op == op;
+  }
+
+  // Whether no process on this machine has seen the call before.
+  static bool first_time(const BoundCall& call) {
+    const char* marker = broken_marker();
+    if (marker == nullptr) return false;
+    const std::string path = std::string(marker) + ".once-" + std::to_string(call.tensors.front().spec.shape.at(2));
+    const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file >= 0) close(file);
+    return file >= 0;
+  }
+
   void before(Misdeed misdeed) {
+    last_ = misdeed;
     switch (misdeed) {
       case Misdeed::kSegfault:
         return crash();
@@ -85,11 +113,11 @@ class SelftestDevice : public Device {
       case Misdeed::kPoison:
         poisoned_ = true;
         return;
-      case Misdeed::kGarbage: {
-        constexpr std::string_view kText = "Segmentation violation, said the device\n";
-        [[maybe_unused]] const ssize_t count = write(STDOUT_FILENO, kText.data(), kText.size());
+      case Misdeed::kHalfPoison:
+        poisoned_ = std::exchange(half_poisoned_, true);
         return;
-      }
+      case Misdeed::kGarbage:
+        return say("Segmentation violation, said the device\n");
       case Misdeed::kThrow:
         throw std::runtime_error("the device threw");
       case Misdeed::kExit:
@@ -108,13 +136,15 @@ class SelftestDevice : public Device {
   bool wrong(Misdeed misdeed) const {
     if (const char* marker = broken_marker(); marker != nullptr && access(marker, F_OK) == 0) return true;
     return misdeed == Misdeed::kWrong || (misdeed == Misdeed::kFlaky && by_chance()) ||
-           (misdeed == Misdeed::kPoisoned && poisoned_);
+           (misdeed == Misdeed::kPoisoned && poisoned_) || (misdeed == Misdeed::kTired && calls_ > kTiredAfter);
   }
 
   std::unique_ptr<Device> inner_;
   Capabilities can_;
   std::vector<std::vector<char>> kept_;
-  bool poisoned_ = false;
+  bool poisoned_ = false, half_poisoned_ = false;
+  int calls_ = 0;
+  Misdeed last_ = Misdeed::kNone;
 };
 
 constexpr std::array kNames{"",
@@ -138,7 +168,12 @@ constexpr std::array kNames{"",
                             "reference hangs",
                             "reference wrong",
                             "reference NaN",
-                            "breaks the machine"};
+                            "breaks the machine",
+                            "crashes after its answer",
+                            "writes after its answer",
+                            "tired",
+                            "half poison",
+                            "once"};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // A device that misbehaves on request, to prove that a run survives it and names the right culprit. It is the simulated
 // n150, and what else it does is asked for by the width of the first tensor, in tiles (Misdeed). Device name:
-// "selftest".
+// "selftest". Calls of the operation $OPWRIGHT_SELFTEST_BROKEN_OP are wrong, whatever their width.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,11 @@ enum class Misdeed : std::uint8_t {
   kBadReferenceNan,    // … gives NaN
   kBreakMachine,  // from here on every case on this machine is wrong, the canary too, while $OPWRIGHT_SELFTEST_BROKEN
                   // exists
+  kCrashAfter,    // passes, and crashes before its process has begun another case
+  kWriteAfter,    // passes, and writes into the protocol then
+  kTired,         // a wrong result when its process has run four cases before, whichever
+  kHalfPoison,    // two of these poison a process
+  kOnce,          // a wrong result the first time that this machine sees it: marked beside $OPWRIGHT_SELFTEST_BROKEN
 };
 std::string_view name_of(Misdeed misdeed);
 

@@ -132,6 +132,9 @@ class Worker {
   }
 
   CaseRecord run(Job job) {
+    settle();
+    last_index_ = job.record.index;
+    tell_stage(Stage::kPlan);  // the parent knows now that the case has begun
     CaseRecord record = std::move(job.record);
     record.started = utc_now();
     const auto start = std::chrono::steady_clock::now();
@@ -152,6 +155,23 @@ class Worker {
     getrusage(RUSAGE_SELF, &used);
     record.host_bytes = used.ru_maxrss * 1024L;
     return record;
+  }
+
+  // Tells what devices did after their answers: that belongs to the case before.
+  void settle() {
+    if (last_index_ < 0) return;
+    for (const auto& [name, device] : devices_) {
+      const auto failure = device ? device->settle() : std::nullopt;
+      if (!failure) continue;
+      answers_.write_line(JsonObject()
+                              .add_raw("late", JsonObject()
+                                                   .add("index", last_index_)
+                                                   .add("outcome", name_of(failure->outcome))
+                                                   .add("reason", failure->message)
+                                                   .add_bool("device", failure->own_fault)
+                                                   .text())
+                              .text());
+    }
   }
 
  private:
@@ -241,7 +261,8 @@ class Worker {
   Answers& answers_;
   std::map<std::string, std::unique_ptr<Device>> devices_;
   Stage stage_ = Stage::kStart;
-  bool running_ = false;  // a case
+  bool running_ = false;          // a case
+  std::int64_t last_index_ = -1;  // of the case that runs or ran last
 };
 
 std::int64_t int_of(const json::Node& node, std::string_view name, std::int64_t otherwise) {
@@ -362,6 +383,8 @@ int serve_worker(int in, int out) {
     heart.end();
     answers.write_line(JsonObject().add_raw("record", to_json(record)).text());
   }
+  worker.settle();
+  answers.write_line(kGoodbye);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -88,7 +89,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   std::swap(partial_, other.partial_);
   std::swap(error_tail_, other.error_tail_);
   cases = other.cases;
-  last_job = std::move(other.last_job);
+  history = std::move(other.history);
   resident = other.resident;
   most_growth = other.most_growth;
   grower = std::move(other.grower);
@@ -124,6 +125,25 @@ bool WorkerProcess::take(std::vector<std::string>& lines) {
     lines.push_back(partial_.substr(from, end - from));
   partial_.erase(0, from);
   return partial_.size() <= kLongestLine;
+}
+
+void WorkerProcess::remember(Ran ran) {
+  history.push_front(std::move(ran));
+  if (history.size() > kMostHistory) history.pop_back();
+}
+
+WorkerProcess::Farewell WorkerProcess::finish(double seconds, std::string_view goodbye) {
+  Farewell said;
+  shutdown(socket_, SHUT_WR);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!said.ended && std::chrono::steady_clock::now() < deadline) {
+    pollfd waiting{socket_, POLLIN, 0};
+    constexpr int kSlice = 20;
+    if (poll(&waiting, 1, kSlice) <= 0) continue;
+    said.ended = !take(said.lines);
+    if (!said.lines.empty() && said.lines.back().find(goodbye) != std::string::npos) break;
+  }
+  return said;
 }
 
 void WorkerProcess::take_errors() {

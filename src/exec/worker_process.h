@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +45,23 @@ class WorkerProcess {
   // "exit status 3".
   std::string bury(bool kill_first);
 
+  // Tells it that there is nothing more to do, and takes what it says to that: all of it, when `goodbye` is in it.
+  // Nothing when it does not answer within `seconds`.
+  struct Farewell {
+    std::vector<std::string> lines;
+    bool ended = false;  // its output ended
+  };
+  Farewell finish(double seconds, std::string_view goodbye);
+
   // Cases that it ran, and what the parent keeps of them.
+  struct Ran {
+    std::string line;  // of the job
+    double seconds = 0;
+  };
+  static constexpr std::size_t kMostHistory = 256;
   int cases = 0;
-  std::string last_job;          // the line of the case that it ran last
+  std::deque<Ran> history;  // the latest first
+  void remember(Ran ran);
   std::int64_t resident = 0;     // when its last case ended
   std::int64_t most_growth = 0;  // … and the case that kept most memory
   std::string grower;

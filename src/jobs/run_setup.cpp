@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exec/case_line.h"
+#include "exec/example_cases.h"
 #include "exec/record_of.h"
 #include "jobs/device_program.h"
 
@@ -13,17 +14,18 @@ namespace {
 
 std::int64_t machine_bytes() { return sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE); }
 
-// A case that every sound device passes or accepts.
-std::string canary_line(const PlanOptions& options) {
-  vectors::TestVector vector;
-  vector.suite = "canary";
-  vector.config = *parse_case(
-      "ttnn.add(input_tensor_a=tensor([1,1,32,32] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)),"
-      "input_tensor_b=tensor([1,1,32,32] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)))");
-  vector.id = "canary";
-  Job job = job_of(vector, -1, options.device());
-  if (options.own_board()) job.board = "n150";
-  return to_json(job);
+std::vector<Canary> make_canaries(const PlanOptions& options) {
+  std::vector<Canary> canaries;
+  for (const std::string_view line : canary_cases()) {
+    vectors::TestVector vector;
+    vector.suite = "canary";
+    vector.config = *parse_case(line);
+    vector.id = "canary";
+    Job job = job_of(vector, -1, options.device());
+    if (options.own_board()) job.board = "n150";
+    canaries.push_back({job.record.op, to_json(job)});
+  }
+  return canaries;
 }
 
 }  // namespace
@@ -77,7 +79,7 @@ RunnerOptions runner_options(const RunRequest& request, const PlanOptions& plan,
   runner.cpu_seconds = request.cpu_seconds;
   runner.attribute = request.attribute;
   runner.fail_fast = request.fail_fast;
-  runner.canary = canary_line(plan);
+  runner.canaries = make_canaries(plan);
   runner.reset_command = request.reset_command;
   return runner;
 }

@@ -136,6 +136,10 @@ class Course {
       queue.ended(static_cast<std::uint32_t>(raw.index));
       tell(watcher_.case_ended, slot, as_expected(raw));
     };
+    world.corrected = [&](const CaseRecord& raw) {
+      const CaseRecord record = as_expected(raw);
+      tell(watcher_.note, fmt::format("{} after all: {}: {}", name_of(record.outcome), record.line, record.reason));
+    };
     world.tick = [&] { tell(watcher_.tick); };
     world.note = [&](const std::string& text) { tell(watcher_.note, text); };
     return world;

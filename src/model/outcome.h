@@ -57,12 +57,13 @@ enum class Blame : std::uint8_t {
   kOperator,   // fails again, alone, in a clean process
   kReference,  // the reference threw, died or gave no finite number where one is due
   kHarness,    // our own protocol or worker
-  kStateLeak,  // fails after its predecessor, passes alone
+  kStateLeak,  // fails after what its process ran before, passes alone
   kFlaky,      // now so, now so, alone in a clean process
   kMachine,    // the canary fails too
   kDevice,     // the device's program does not start, breaks the protocol or touches what is not its own
+  kNotReproduced,  // failed once, and never again
 };
-// "op", "reference", "harness", "state leak", "flaky", "machine", "device"; "" for nobody
+// "op", "reference", "harness", "state leak", "flaky", "machine", "device", "not reproduced"; "" for nobody
 std::string_view name_of(Blame blame);
 std::optional<Blame> parse_blame(std::string_view name);
 

@@ -245,11 +245,20 @@ def outcomes(opwright, tmp_path: Path, kind: str, cases: int, *more: object) -> 
     return done, results(opwright, store)
 
 
-def test_an_answer_too_many_is_a_fault_of_the_next_call(opwright, tmp_path: Path) -> None:
-    _, found = outcomes(opwright, tmp_path, "answers_twice", 3, "--no-attribute")
+@pytest.mark.parametrize("more", [(), ("--no-attribute",)], ids=["attributed", "not"])
+def test_an_answer_too_many_belongs_to_the_call_that_was_answered(opwright, tmp_path: Path, more: tuple) -> None:
+    _, found = outcomes(opwright, tmp_path, "answers_twice_once", 3, *more)
     said = [(record["outcome"], record.get("blame", "")) for record in found]
     assert said == [("passed", ""), ("device_error", "device"), ("passed", "")], found
-    assert "answered request 1 instead of 2" in found[1]["reason"]
+    assert "a line more than it was asked for" in found[1]["reason"]
+
+
+@pytest.mark.parametrize("more", [(), ("--no-attribute",)], ids=["attributed", "not"])
+def test_a_death_after_the_answer_belongs_to_the_call_that_was_answered(opwright, tmp_path: Path, more: tuple) -> None:
+    _, found = outcomes(opwright, tmp_path, "crashes_after_its_answer", 3, *more)
+    said = [(record["outcome"], record.get("blame", "")) for record in found]
+    assert said == [("passed", ""), ("crashed", "" if more else "op"), ("passed", "")], found
+    assert "SIGSEGV" in found[1]["reason"] and "after its answer" in found[1]["reason"], found[1]
 
 
 def test_a_crash_at_the_second_call_costs_the_second(opwright, tmp_path: Path) -> None:

@@ -82,13 +82,13 @@ tl::unexpected<Refusal> ExternalDevice::failed(Outcome outcome, std::string mess
 }
 
 // The program is of no use any more: the next call starts another.
-tl::unexpected<Refusal> ExternalDevice::broken(std::string problem) {
+tl::unexpected<Refusal> ExternalDevice::broken(std::string problem, std::string_view when) {
   Outcome outcome = Outcome::kDeviceError;
   if (problem == "its output ended") {
     bool crashed = false;
     const std::string how = process_->how_it_ended(crashed);
     if (crashed) outcome = Outcome::kCrashed;
-    problem = fmt::format("the device's program {}, without an answer", how);
+    problem = fmt::format("the device's program {}, {}", how, when);
   }
   std::string message = with_tail(std::move(problem));
   process_->end(0);
@@ -97,6 +97,21 @@ tl::unexpected<Refusal> ExternalDevice::broken(std::string problem) {
   process_.reset();
   // A call may well make a program crash; nothing that is asked excuses garbage.
   return failed(outcome, std::move(message), outcome != Outcome::kCrashed);
+}
+
+std::optional<DeviceFailure> ExternalDevice::settle() {
+  if (!process_) return std::nullopt;
+  constexpr int kMostBeats = 16;  // that were under way when it answered
+  bool ended = false;
+  int beats = 0;
+  while (const auto line = process_->unasked(ended)) {
+    if (is_beat(*line) && ++beats <= kMostBeats) continue;
+    broken(one_too_many(*line));
+    return failure_;
+  }
+  if (!ended) return std::nullopt;
+  broken("its output ended", "after its answer");
+  return failure_;
 }
 
 Checked<DeviceAnswer> ExternalDevice::ask(const DeviceCall& call, const SharedData* data) {

@@ -40,6 +40,7 @@ class ExternalDevice : public Device {
   // device says that it made others (DeviceResult::reported tells).
   Checked<DeviceResult> run(const DeviceCall& call, std::span<const HostTensor> inputs) override;
   const DeviceFailure* failure() const override { return failure_ ? &*failure_ : nullptr; }
+  std::optional<DeviceFailure> settle() override;
 
  private:
   ExternalDevice(DeviceProgram program, ProgramLimits limits)
@@ -49,7 +50,7 @@ class ExternalDevice : public Device {
   Checked<DeviceAnswer> ask(const DeviceCall& call, const SharedData* data);
   Checked<DeviceResult> take(const DeviceCall& call, DeviceAnswer answer, bool with_data);
   tl::unexpected<Refusal> failed(Outcome outcome, std::string message, bool own_fault = false);
-  tl::unexpected<Refusal> broken(std::string problem);
+  tl::unexpected<Refusal> broken(std::string problem, std::string_view when = "without an answer");
   std::string with_tail(std::string message) const;
 
   DeviceProgram program_;

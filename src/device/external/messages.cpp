@@ -17,6 +17,8 @@ constexpr std::size_t kMostOutputs = 1024;
 constexpr std::size_t kMostVersions = 256;
 
 // The beginning of a line that makes no sense, for a message: what is no text is shown as '?'.
+bool beats(const json::Node& fields) { return fields.find("beat") != nullptr && fields.find("outcome") == nullptr; }
+
 std::string shown(std::string_view line) {
   constexpr std::size_t kMost = 200;
   std::string out(line.substr(0, kMost));
@@ -191,6 +193,16 @@ Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const S
       .text();
 }
 
+bool is_beat(std::string_view line) {
+  json::Document document;
+  const auto root = document.parse(line);
+  return root && (*root)->is(json::Kind::kObject) && beats(**root);
+}
+
+std::string one_too_many(std::string_view line) {
+  return fmt::format("the device wrote a line more than it was asked for: {}", shown(line));
+}
+
 Result<std::optional<DeviceAnswer>> parse_answer(std::string_view line, std::int64_t id) {
   const auto bad = [&](std::string_view what) {
     return fail(ErrorCode::kBadInput, fmt::format("{}: {}", what, shown(line)));
@@ -199,7 +211,7 @@ Result<std::optional<DeviceAnswer>> parse_answer(std::string_view line, std::int
   const auto root = document.parse(line);
   if (!root || !(*root)->is(json::Kind::kObject)) return bad("the device wrote a line that is no JSON object");
   const json::Node& fields = **root;
-  if (fields.find("beat") != nullptr && fields.find("outcome") == nullptr) return std::nullopt;
+  if (beats(fields)) return std::nullopt;
   const json::Node* answered = fields.find("id");
   if (answered == nullptr || answered->as_int64() != id)
     return bad(fmt::format("the device answered request {} instead of {}",

@@ -36,5 +36,8 @@ struct DeviceAnswer {
 // Nothing for a beat. Texts are cut, and numbers that cannot be are errors: what a device says is not trusted. Fails
 // when the line is no answer to request `id`, in words that say what it is.
 Result<std::optional<DeviceAnswer>> parse_answer(std::string_view line, std::int64_t id);
+bool is_beat(std::string_view line);
+// In words: a line that nobody asked for.
+std::string one_too_many(std::string_view line);
 
 }  // namespace opwright

@@ -194,13 +194,7 @@ std::optional<std::string> ProgramProcess::exchange(std::string_view line, doubl
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   while (true) {
-    if (const std::size_t end = received_.find('\n', searched_); end != std::string::npos) {
-      std::string answer = received_.substr(0, end);
-      received_.erase(0, end + 1);
-      searched_ = 0;
-      return answer;
-    }
-    searched_ = received_.size();
+    if (auto answer = take_line()) return answer;
     if (out_ < 0) {
       problem = "its output ended";
       return std::nullopt;
@@ -230,6 +224,26 @@ std::optional<std::string> ProgramProcess::exchange(std::string_view line, doubl
     }
     if (waiting[0].revents != 0 && read_output() == Read::kEnd) close_end(out_);
   }
+}
+
+std::optional<std::string> ProgramProcess::take_line() {
+  const std::size_t end = received_.find('\n', searched_);
+  if (end == std::string::npos) {
+    searched_ = received_.size();
+    return std::nullopt;
+  }
+  std::string line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  searched_ = 0;
+  return line;
+}
+
+std::optional<std::string> ProgramProcess::unasked(bool& ended) {
+  if (out_ >= 0 && received_.empty() && read_output() == Read::kEnd) close_end(out_);
+  auto line = take_line();
+  if (!line && !received_.empty()) line = std::exchange(received_, {});  // the beginning of one is too much, too
+  ended = !line && out_ < 0;
+  return line;
 }
 
 // One word of the keeper, or its end. Waits for it.

@@ -25,6 +25,9 @@ class ProgramProcess {
   // Writes `line` (none when empty) and waits for the next line of its output; `seconds` 0: as long as it takes.
   // Nothing when its output ended, no line came in time, or the line grew beyond all reason: `problem` says which.
   std::optional<std::string> exchange(std::string_view line, double seconds, std::string& problem);
+  // A line that came after the last one without being asked for; nothing when there is none. `ended`: and none will
+  // come. Does not wait.
+  std::optional<std::string> unasked(bool& ended);
   // Closes its input, gives it `seconds` to leave and kills it and all that it started then.
   void end(double seconds);
   // "SIGSEGV, segmentation fault", "exit status 3"; waits for it, since it is known to be ending. `crashed`: by a
@@ -41,6 +44,7 @@ class ProgramProcess {
   Read read_output();
   Read read_errors();
   bool write_some();
+  std::optional<std::string> take_line();  // of what was received
   void close_all();
   bool wait(double seconds);
   void hear_keeper();

@@ -244,9 +244,25 @@ def call_odd_outcome(request: dict[str, Any], answer: dict[str, Any]) -> bytes:
     return line(request, outcome="wonderful")
 
 
-def call_answers_twice(request: dict[str, Any], answer: dict[str, Any]) -> bytes:
+ONLY_RELU = ("call_answers_twice_once", "call_crashes_after_its_answer")  # the others say that they can do everything
+
+
+def is_second(answer: dict[str, Any]) -> bool:
+    """The case of 64 rows, whoever asks for it and whenever."""
+    return answer["outputs"][0]["shape"][2] == 64
+
+
+def call_answers_twice_once(request: dict[str, Any], answer: dict[str, Any]) -> bytes:
     said = json.dumps(answer).encode()
-    return said + b"\n" + said
+    return said + b"\n" + said if is_second(answer) else said
+
+
+def call_crashes_after_its_answer(request: dict[str, Any], answer: dict[str, Any]) -> bytes:
+    said = json.dumps(answer).encode()
+    if is_second(answer):
+        os.write(1, said + b"\n")
+        die(signal.SIGSEGV)
+    return said
 
 
 def call_negative_memory(request: dict[str, Any], answer: dict[str, Any]) -> bytes:
@@ -563,6 +579,9 @@ def main() -> None:
     work = globals().get(kind) if kind.startswith("call_") else None
     for text in sys.stdin:
         request = json.loads(text)
+        if kind in ONLY_RELU and request["call"]["op"] != "ttnn.relu":
+            say(line(request, outcome="unsupported", error={"message": "it knows relu"}))
+            continue
         answer = relu(request)
         say(work(request, answer) if work else json.dumps(answer).encode())
 
