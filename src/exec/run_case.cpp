@@ -107,7 +107,11 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
 void prove(const OpConfig& traced, CaseResult& result) {
   if (result.executed) result.proof = compare_executed(traced, *result.executed);
   if (result.outcome != Outcome::kPassed) return;
-  if (result.proof && !result.proof->proven()) {
+  if (!result.executed) {
+    result.outcome = Outcome::kUnproven;
+    result.reason =
+        "the device does not tell what it executed (capture), so nobody knows whether it is what was traced";
+  } else if (result.proof && !result.proof->proven()) {
     result.outcome = Outcome::kUnproven;
     result.reason = fmt::format("executed is not what was traced: {}", fmt::join(result.proof->differences, "; "));
   } else if (result.faults_noticed < result.faults) {

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "exec/executed_trace.h"
 #include "exec/output_fields.h"
 #include "exec/python_call.h"
+#include "model/quantize.h"
 #include "ops/all_ops.h"
 
 namespace opwright {
@@ -112,6 +114,37 @@ bool other_values(const std::vector<OutputSpec>& promised, const std::vector<Out
   return false;
 }
 
+// What of an output its dtype cannot hold: then it is not the tensor that the device says it is. "" for nothing.
+std::string not_held(const HostTensor& output, std::size_t number) {
+  if (output.integer()) return "";  // they came as what they are
+  HostTensor held = output;
+  quantize(held);
+  const auto group = static_cast<std::size_t>(is_block_float(output.spec.dtype.value) ? kBlockFloatGroup : 1);
+  const auto width = static_cast<std::size_t>(std::max<std::int64_t>(1, row_length(output.spec.shape)));
+  std::size_t others = 0, first = 0;
+  for (std::size_t row = 0; row < output.floats.size(); row += width) {
+    for (std::size_t at = row; at < row + width; at += group) {
+      const std::size_t end = std::min(at + group, row + width);
+      // A group with NaN or infinity says nothing of the rest of it.
+      if (!std::all_of(output.floats.begin() + static_cast<std::ptrdiff_t>(at),
+                       output.floats.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](float v) { return std::isfinite(v); }))
+        continue;
+      for (std::size_t i = at; i < end; ++i)
+        if (output.floats[i] != held.floats[i] && others++ == 0) first = i;
+    }
+  }
+  if (others == 0) return "";
+  return fmt::format("output {}: {} of {} values are none that {} can hold, the first at {}: {}", number, others,
+                     output.floats.size(), output.spec.dtype.name(), first, output.floats[first]);
+}
+
+// Specs that are not as promised: where nothing was reported, nobody knows what came.
+std::string not_as_promised(const PlannedCall& plan, const DeviceResult& ran) {
+  if (ran.reported.empty() && !plan.outputs.empty()) return "the device does not say what it returned: no output specs";
+  return fmt::format("{}", fmt::join(output_differences(plan.outputs, ran.reported, "promised", "came"), "; "));
+}
+
 void judge_answer(const PlannedCall& plan, const Prepared& prepared, const DeviceResult& ran, const RunOptions& options,
                   CaseResult& result) {
   if (other_values(plan.outputs, ran.reported)) {
@@ -124,6 +157,13 @@ void judge_answer(const PlannedCall& plan, const Prepared& prepared, const Devic
   const auto judging = std::chrono::steady_clock::now();
   judge_outputs(plan, prepared.planned, ran.outputs, prepared.rows, options, result);
   result.reference_seconds = since(judging);
+  if (is_failure(result.outcome)) return;
+  // Right numbers in a tensor of another kind are a wrong result.
+  std::string wrong = not_as_promised(plan, ran);
+  for (std::size_t o = 0; o < ran.outputs.size() && wrong.empty(); ++o) wrong = not_held(ran.outputs[o], o);
+  if (wrong.empty()) return;
+  result.outcome = Outcome::kFailed;
+  result.reason = std::move(wrong);
 }
 
 void note_prediction(const Checked<PlannedCall>& plan, bool accepted, CaseResult& result) {
@@ -175,12 +215,14 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   result.kernel_seconds = ran->kernel_seconds;
   read_trace_of(*ran, prepared->sent.op, result);
   note_prediction(plan, true, result);
-  if (plan && !ran->reported.empty())
+  // Who computes is judged by what it promised (judge_answer); who does not may know better than our rules.
+  const bool judged = plan && !prepared->inputs.empty();
+  if (plan && !judged && !ran->reported.empty())
     for (std::string& difference : output_differences(plan->outputs, ran->reported, "inferred", "device"))
       result.notes.push_back(std::move(difference));
   if (!ran->reported.empty()) result.outputs = ran->reported;
   result.outcome = Outcome::kAccepted;
-  if (plan && !prepared->inputs.empty())
+  if (judged)
     judge_answer(*plan, *prepared, *ran, options, result);
   else if (!prepared->inputs.empty())
     result.reason = "no reference here: " + plan.error().message;

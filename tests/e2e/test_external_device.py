@@ -35,7 +35,8 @@ def run(opwright, case: str, device: str, *more: str, **named) -> dict:
 @pytest.mark.parametrize("case", [ADD, ADD_BY_POSITION, ERA1], ids=["named", "by_position", "era1"])
 def test_a_program_computes_and_is_judged(opwright, case: str) -> None:
     answer = run(opwright, case, fake())
-    assert answer["outcome"] == "passed", answer
+    # Right, but the program does not tell what it executed.
+    assert answer["outcome"] == "unproven" and "capture" in answer["reason"], answer
     assert answer["numerics"] == "real" and answer["outputs"][0]["verdict"]["outcome"] == "passed"
     assert answer["dram"] == 3 * 2 * 2048
     assert answer["seconds"] == 0.5  # as the device says, not as we measure

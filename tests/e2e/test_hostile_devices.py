@@ -228,7 +228,7 @@ def test_what_does_no_harm_is_judged_as_any(opwright, tmp_path: Path, kind: str)
         "--suites", suite_file(tmp_path, [(1, 32), (1, 64)]), "--jobs", 1, "--quiet",
     )  # fmt: skip
     found = results(opwright, store)
-    assert [record["outcome"] for record in found] == ["passed"] * 2, (done, found)
+    assert [record["outcome"] for record in found] == ["unproven"] * 2, (done, found)
     if kind == "call_trace_garbage":
         assert "what was executed could not be read" in found[0]["notes"], found[0]
     assert done.kilobytes < MOST_KILOBYTES
@@ -249,7 +249,7 @@ def outcomes(opwright, tmp_path: Path, kind: str, cases: int, *more: object) -> 
 def test_an_answer_too_many_belongs_to_the_call_that_was_answered(opwright, tmp_path: Path, more: tuple) -> None:
     _, found = outcomes(opwright, tmp_path, "answers_twice_once", 3, *more)
     said = [(record["outcome"], record.get("blame", "")) for record in found]
-    assert said == [("passed", ""), ("device_error", "device"), ("passed", "")], found
+    assert said == [("unproven", ""), ("device_error", "device"), ("unproven", "")], found
     assert "a line more than it was asked for" in found[1]["reason"]
 
 
@@ -257,13 +257,13 @@ def test_an_answer_too_many_belongs_to_the_call_that_was_answered(opwright, tmp_
 def test_a_death_after_the_answer_belongs_to_the_call_that_was_answered(opwright, tmp_path: Path, more: tuple) -> None:
     _, found = outcomes(opwright, tmp_path, "crashes_after_its_answer", 3, *more)
     said = [(record["outcome"], record.get("blame", "")) for record in found]
-    assert said == [("passed", ""), ("crashed", "" if more else "op"), ("passed", "")], found
+    assert said == [("unproven", ""), ("crashed", "" if more else "op"), ("unproven", "")], found
     assert "SIGSEGV" in found[1]["reason"] and "after its answer" in found[1]["reason"], found[1]
 
 
 def test_a_crash_at_the_second_call_costs_the_second(opwright, tmp_path: Path) -> None:
     _, found = outcomes(opwright, tmp_path, "crashes_at_the_second", 4, "--no-attribute")
-    assert [record["outcome"] for record in found] == ["passed", "crashed", "passed", "passed"], found
+    assert [record["outcome"] for record in found] == ["unproven", "crashed", "unproven", "unproven"], found
 
 
 @pytest.mark.parametrize(

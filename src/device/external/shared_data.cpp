@@ -58,6 +58,10 @@ std::size_t load_values(const std::byte* at, std::vector<To>& values) {
   return untouched;
 }
 
+Hash128 hash_of(std::span<const std::byte> bytes) {
+  return xxh128({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 }  // namespace
 
 std::string_view element_type(DType dtype) {
@@ -141,6 +145,8 @@ Status SharedData::fill(std::span<const HostTensor> inputs, std::span<const Tens
     at = offset + bytes;
   }
   guard_until(used_);
+  input_hashes_.clear();
+  for (const SharedPlace& input : inputs_) input_hashes_.push_back(hash_of(bytes_of(input)));
   return {};
 }
 
@@ -163,6 +169,9 @@ std::string SharedData::touched() const {
   before = "the beginning";
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     if (std::string found = step(inputs_[i], fmt::format("input {}", i)); !found.empty()) return found;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (hash_of(bytes_of(inputs_[i])) != input_hashes_[i])
+      return fmt::format("the device wrote into input {}; what a call changes is an output", i);
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (std::string found = step(outputs_[i], fmt::format("output {}", i)); !found.empty()) return found;
   return check(used_, "the end");

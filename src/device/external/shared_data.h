@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "model/host_tensor.h"
 #include "model/value.h"  // completes the members of tensor_spec.h
@@ -33,7 +34,7 @@ class SharedData {
   const std::vector<SharedPlace>& inputs() const { return inputs_; }
   const std::vector<SharedPlace>& outputs() const { return outputs_; }
 
-  // What was written where nothing may be written; "" when all guards stand.
+  // What was written where nothing may be written; "" when all guards stand and all inputs are as they were.
   std::string touched() const;
   // The output's values; an element that still has the poison fails the read: the program left it out.
   Result<HostTensor> read(std::size_t output, const TensorSpec& spec) const;
@@ -41,6 +42,7 @@ class SharedData {
  private:
   Status make_room(std::size_t bytes);
   void release();
+  std::span<const std::byte> bytes_of(const SharedPlace& place) const { return {mapped_ + place.offset, place.bytes}; }
 
   int file_ = -1;
   std::byte* mapped_ = nullptr;
@@ -48,6 +50,7 @@ class SharedData {
   std::size_t used_ = 0;
   std::string path_;
   std::vector<SharedPlace> inputs_, outputs_;
+  std::vector<Hash128> input_hashes_;
 };
 
 // "f32" for float dtypes, the integer's own else.

@@ -151,9 +151,17 @@ class Fake:
             answer["outputs"][0]["shape"] = [1, 1, 1, 1]
         if name == "other_memory":
             answer["outputs"][0]["memory"] = {"layout": "INTERLEAVED", "buffer": "L1"}
+        if name == "other_layout":
+            answer["outputs"][0]["layout"] = "ROW_MAJOR"
+        if name == "other_storage":
+            answer["outputs"][0]["storage"] = "HOST"
+        if name == "other_padding":
+            answer["outputs"][0]["padded_shape"] = [1, 1, 64, 64]
+        if name == "no_specs":
+            answer["outputs"] = []
         if name == "loud":
             print("x" * 300000, file=sys.stderr, flush=True)
-        if name in ("beside", "before", "unwritten", "partly", "wrong_value") and place is not None:
+        if name in ("beside", "before", "unwritten", "partly", "wrong_value", "overwrites", "unrounded") and place is not None:
             file = os.open(request["data"], os.O_RDWR)
             with mmap.mmap(file, 0) as mapped:
                 begin, end = place["offset"], place["offset"] + place["bytes"]
@@ -165,6 +173,13 @@ class Fake:
                     mapped[begin:end] = self.poison
                 if name == "partly":
                     mapped[end - 8 : end] = self.poison[-8:]
+                if name == "overwrites":
+                    first = request["inputs"][0]["offset"]
+                    mapped[first : first + 4] = b"oops"
+                if name == "unrounded":  # a quarter of a unit off, which no tolerance minds
+                    for at in range(begin, end, 4):
+                        (bits,) = struct.unpack_from("<I", mapped, at)
+                        struct.pack_into("<I", mapped, at, bits | 0x4000)
                 if name == "wrong_value":
                     mapped[begin + 40 : begin + 44] = struct.pack("<f", 1000.0)
         return json.dumps(answer)
