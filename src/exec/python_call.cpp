@@ -7,6 +7,7 @@
 
 #include "dialect/ttnn/tensor_layout.h"
 #include "model/host_tensor.h"
+#include "model/position_name.h"
 #include "ops/all_ops.h"
 
 namespace opwright {
@@ -113,7 +114,7 @@ Checked<BoundCall> python_call(const OpConfig& config) {
     const Argument& argument = bound.args[i];
     // The operands of binary operations: overloads call them otherwise (input_b, value), their places are the same.
     if ((i == 0 && is_operand(argument.name, 'a')) || (i == 1 && is_operand(argument.name, 'b'))) {
-      call.set(fmt::format("arg{}", i), python_value(argument.name, argument.value));
+      call.set(position_name(i), python_value(argument.name, argument.value));
       continue;
     }
     if (says_nothing(argument) || (argument.name == "padded_shape" && !both_shapes)) continue;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "model/position_name.h"
+
 namespace opwright {
 namespace {
 
@@ -226,7 +228,7 @@ Result<OpConfig> decode_call(const json::Node& call) {
     std::size_t position = 0;
     for (const json::Node& arg : *args) {
       OPWRIGHT_TRY_ASSIGN(Value value, decode_value(arg));
-      config.args.push_back({fmt::format("arg{}", position++), std::move(value)});
+      config.args.push_back({position_name(position++), std::move(value)});
     }
   }
   if (const json::Node* kwargs = call.find("kwargs"); kwargs != nullptr && !kwargs->is(json::Kind::kNull)) {

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "base/json_object.h"
 #include "base/json_write.h"
 #include "model/call_json.h"
+#include "model/position_name.h"
 
 namespace opwright {
 namespace {
@@ -199,15 +199,6 @@ std::string Encoder::value(const Value& value) {
       value.data());
 }
 
-// "arg3" -> 3
-std::optional<std::size_t> position_of(std::string_view name) {
-  if (!name.starts_with("arg") || name.size() < 4) return std::nullopt;
-  std::size_t out = 0;
-  const auto [end, error] = std::from_chars(name.data() + 3, name.data() + name.size(), out);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return out;
-}
-
 }  // namespace
 
 std::string encode_value(const Value& value) { return Encoder(false).value(value); }
@@ -217,8 +208,8 @@ std::string encode_output(const OutputSpec& output) { return Encoder(false).tens
 Result<std::string> encode_call(std::string_view op, std::span<const Argument> args, bool slots) {
   std::size_t positional = 0;  // arguments come in positional order, whatever names a signature gave to the first ones
   for (std::size_t i = 0; i < args.size(); ++i)
-    if (const auto position = position_of(args[i].name)) {
-      if (*position != i)
+    if (const int position = position_of_name(args[i].name); position >= 0) {
+      if (static_cast<std::size_t>(position) != i)
         return fail(ErrorCode::kUnsupported,
                     fmt::format("{}: argument {} of the call stands at position {}: one before it is not in the trace",
                                 op, args[i].name, i));

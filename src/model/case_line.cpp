@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "base/secrets.h"
 #include "base/words.h"
+#include "model/position_name.h"
 #include "model/value_parse.h"
 
 namespace opwright {
@@ -79,7 +80,7 @@ Result<OpConfig> parse_case(std::string_view line) {
   if (!fields) return fail(ErrorCode::kUsage, fmt::format("--case: {}", fields.error().message));
   std::size_t position = 0;
   for (auto& [field, value] : *fields)
-    config.args.push_back({field.empty() ? fmt::format("arg{}", position++) : field, std::move(value)});
+    config.args.push_back({field.empty() ? position_name(position++) : field, std::move(value)});
   return config;
 }
 

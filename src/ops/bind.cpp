@@ -3,26 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "base/near_names.h"
+#include "model/position_name.h"
 #include "ops/all_ops.h"
 #include "ops/signatures.h"
 
 namespace opwright {
 namespace {
-
-// "arg3" -> 3
-std::optional<std::size_t> position_of(std::string_view name) {
-  if (!name.starts_with("arg") || name.size() < 4) return std::nullopt;
-  std::size_t out = 0;
-  const auto [end, error] = std::from_chars(name.data() + 3, name.data() + name.size(), out);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return out;
-}
 
 bool is_lost(const Value& value) {
   if (value.as_opaque() != nullptr) return true;
@@ -59,7 +50,7 @@ const Param* at_python_position(const OpSpec& op, std::size_t position) {
 }
 
 tl::unexpected<Refusal> unknown_argument(const OpSpec& op, const OpConfig& config, const Argument& argument) {
-  if (position_of(argument.name) && config.convention == Convention::kPython) {
+  if (position_of_name(argument.name) >= 0 && config.convention == Convention::kPython) {
     std::vector<std::string_view> names;
     for (const Param* next = nullptr; (next = at_python_position(op, names.size())) != nullptr;)
       names.push_back(next->name);
@@ -76,10 +67,11 @@ tl::unexpected<Refusal> unknown_argument(const OpSpec& op, const OpConfig& confi
 }  // namespace
 
 const Param* find_param(const OpSpec& op, Convention convention, std::string_view name) {
-  const auto position = position_of(name);
-  if (position && convention == Convention::kPython) return at_python_position(op, *position);
+  const int position = position_of_name(name);
+  if (position >= 0 && convention == Convention::kPython)
+    return at_python_position(op, static_cast<std::size_t>(position));
   for (const Param& param : op.params)
-    if (param.name == name || (position && param.era1 == static_cast<int>(*position))) return &param;
+    if (param.name == name || (position >= 0 && param.era1 == position)) return &param;
   return nullptr;
 }
 

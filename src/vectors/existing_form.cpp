@@ -7,6 +7,7 @@
 #include "base/json_object.h"
 #include "base/json_write.h"
 #include "format/master/value_writer.h"
+#include "model/position_name.h"
 #include "ops/signatures.h"
 #include "vectors/field_names.h"
 #include "vectors/one_line.h"
@@ -112,7 +113,7 @@ std::string era2_arguments_of(const OpConfig& config) {
   OpConfig call = config;
   const auto signature = signature_of(config.op);
   for (std::size_t i = 0; i < call.args.size() && i < signature.size() && call.args[i].name == signature[i]; ++i)
-    call.args[i].name = fmt::format("arg{}", i);
+    call.args[i].name = position_name(i);
   return format::era2_arguments(call);
 }
 
@@ -139,7 +140,7 @@ Result<std::vector<NamedJson>> existing_fields(const OpConfig& config, const Nod
   std::vector<std::pair<int, const json::Field*>> positional;
   std::vector<const json::Field*> keywords;
   for (const json::Field* field : json::sorted_fields(arguments)) {
-    if (const int position = position_of(field->key); position >= 0)
+    if (const int position = position_of_name(field->key); position >= 0)
       positional.emplace_back(position, field);
     else if (!is_handle_argument(field->key))
       keywords.push_back(field);

@@ -22,7 +22,6 @@ static_assert(kTensorFields[kMemoryField] == "memory_config");
 inline constexpr std::array<std::string_view, 6> kEnumTypes{
     "DataType", "Layout", "Topology", "SigmoidMode", "TensorMemoryLayout", "ShardOrientation"};
 
-int position_of(std::string_view name);    // "arg3" -> 3, else -1
 char input_letter(std::string_view name);  // "input_b_dtype" -> 'b'; 0 for other names
 
 // Where a field stands in a vector: positions, input tensors, keywords.

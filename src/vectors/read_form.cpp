@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json_object.h"
+#include "model/position_name.h"
 #include "vectors/existing_form.h"
 #include "vectors/field_names.h"
 #include "vectors/one_line.h"
@@ -157,7 +158,7 @@ Result<std::vector<NamedJson>> era2_arguments_from(const Node& vector) {
       if (!keywords.contains(prefix)) keywords.emplace(prefix, tensor_json(vector, prefix));
     } else if (is_absent(&field.value)) {
       continue;
-    } else if (const int position = position_of(name); position >= 0) {
+    } else if (const int position = position_of_name(name); position >= 0) {
       positional[position] = field.value.is(Kind::kObject) ? opened_object(field.value) : one_line(field.value);
     } else {
       keywords[std::string(name)] = keyword_json(field.value);
@@ -177,7 +178,8 @@ Result<std::vector<NamedJson>> era2_arguments_from(const Node& vector) {
       !same_text(*first, *output))
     keywords["memory_config"] = opened_object(*output);
   std::vector<NamedJson> out;
-  for (auto& [position, text] : positional) out.push_back({"arg" + std::to_string(position), std::move(text)});
+  for (auto& [position, text] : positional)
+    out.push_back({position_name(static_cast<std::size_t>(position)), std::move(text)});
   for (auto& [name, text] : keywords)
     if (!text.empty()) out.push_back({name, std::move(text)});
   return out;
