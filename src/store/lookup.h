@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "model/ids.h"
+#include "model/observed.h"
 #include "model/op_config.h"
 #include "store/sql.h"
 #include "store/verify.h"
@@ -19,6 +20,7 @@ class Lookup {
   struct Form {
     FormId form;
     ConfigId configuration;
+    FormKind kind;
     std::int64_t unparsed;
     std::int64_t unknown_names;
     std::int64_t duplicate_keys;

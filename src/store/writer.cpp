@@ -199,6 +199,7 @@ Status Writer::prepare() {
   OPWRIGHT_TRY(make(statements_.change_occurrence, update_summed(Part::kOccurrence)));
   OPWRIGHT_TRY(make(statements_.find_form, fmt::format("SELECT {} FROM form WHERE id = ?", listed(Part::kForm))));
   OPWRIGHT_TRY(make(statements_.change_error, "UPDATE form SET error = ?2, sum = ?3 WHERE id = ?1"));
+  OPWRIGHT_TRY(make(statements_.change_kind, "UPDATE form SET kind = ?2, sum = ?3 WHERE id = ?1"));
   return make(statements_.change_trace, update_summed(Part::kTrace));
 }
 
@@ -333,6 +334,26 @@ Status Writer::add_examples(const std::vector<RaisedExample>& examples) {
       const std::int64_t changed = sum.add_columns(find, 0, kError).add(example.error).value();
       tally_.replace(Part::kForm, range_group(find.integer(2)), find.integer(kSum), changed);
       OPWRIGHT_TRY(statements_.change_error.bind(1, example.form.value).bind(2, example.error).bind(3, changed).run());
+    }
+    find.reset();
+  }
+  return {};
+}
+
+Status Writer::lower_kinds(const std::vector<FormId>& forms, FormKind kind) {
+  constexpr int kKind = 3, kColumns = 11, kSum = 11;  // columns of a form
+  const auto wanted = static_cast<std::int64_t>(kind);
+  for (const FormId form : forms) {
+    Statement& find = statements_.find_form;
+    OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(1, form.value).step());
+    if (!there) continue;
+    OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find));
+    if (find.integer(kKind) > wanted) {
+      RowSum sum(Part::kForm);
+      const std::int64_t changed =
+          sum.add_columns(find, 0, kKind).add(wanted).add_columns(find, kKind + 1, kColumns - kKind - 1).value();
+      tally_.replace(Part::kForm, range_group(find.integer(2)), find.integer(kSum), changed);
+      OPWRIGHT_TRY(statements_.change_kind.bind(1, form.value).bind(2, wanted).bind(3, changed).run());
     }
     find.reset();
   }

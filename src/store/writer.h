@@ -91,6 +91,8 @@ class Writer {
   Status add_occurrences(const std::vector<NewOccurrence>& occurrences);
   // Of two examples of one form the larger text stays, whoever came first.
   Status add_examples(const std::vector<RaisedExample>& examples);
+  // One text under two kinds is one form: the smaller kind stays, whoever came first.
+  Status lower_kinds(const std::vector<FormId>& forms, FormKind kind);
   Result<SourceId> source(const SourceFacts& facts);
   Result<MachineId> machine(std::string_view text, std::string_view label);
   Result<TraceId> trace(std::string_view uid, std::string_view format, std::string_view facts);
@@ -135,7 +137,7 @@ class Writer {
   Verifier verifier_;
   struct Statements {
     Statement add_configuration, add_pack, add_form, add_posting, add_occurrence, find_occurrence, change_occurrence;
-    Statement find_form, change_error, add_operation, add_source, add_machine, add_trace, change_trace;
+    Statement find_form, change_error, change_kind, add_operation, add_source, add_machine, add_trace, change_trace;
   } statements_;
 };
 
