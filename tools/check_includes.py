@@ -78,6 +78,15 @@ ONLY_FOR: dict[str, tuple[str, ...]] = {
     ),
 }
 
+# Folders of a room that know each other in one direction only: folder -> folders that it never includes. Every call goes
+# through the native trace, so the other formats know it (they are converted to it and from it) and it knows none of them.
+NEVER: dict[str, tuple[str, ...]] = {
+    "format/native/": ("format/per_op/", "format/jsonl/", "format/graph/", "format/master/"),
+    "format/per_op/": ("format/jsonl/", "format/graph/", "format/master/"),
+    "format/graph/": ("format/per_op/", "format/jsonl/", "format/master/"),
+    "format/master/": ("format/native/", "format/per_op/", "format/jsonl/", "format/graph/"),
+}
+
 
 def include_problem(room: str, bracket: str, path: str) -> str | None:
     """Says what is wrong with one include line of a file of `room`, or nothing."""
@@ -98,6 +107,14 @@ def include_problem(room: str, bracket: str, path: str) -> str | None:
     else:
         hint = f"{room} and {other} are strangers: move what both need below them, or join them in a room above"
     return f"{room} may not include {other} (it may include: {allowed}); {hint}"
+
+
+def direction_problem(file: str, path: str) -> str | None:
+    """Says that a folder includes another of its room that is not for it, or nothing."""
+    for folder, others in NEVER.items():
+        if file.startswith(folder) and path.startswith(others):
+            return f"{folder} never includes {path.rsplit('/', 1)[0]}/: what both need belongs beside them, in format/"
+    return None
 
 
 def reached(graph: dict[str, list[str]], start: str) -> set[str]:
@@ -151,6 +168,8 @@ def check(source: Path) -> list[str]:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             found = INCLUDE.match(line)
             problem = include_problem(room, found[1], found[2]) if found else None
+            if found and problem is None and not file.name.endswith("_test.cpp"):  # a test may compare two formats
+                problem = direction_problem("/".join(parts), found[2])
             if found and found[1] == '"':
                 graph.setdefault("/".join(parts), []).append(found[2])
             if problem:
@@ -176,6 +195,7 @@ def self_test() -> None:
         "store/a.h": ('#include "select/where.h"\n', "store/a.h:1: store may not include select"),
         "format/master/b.cpp": ('\n#include "ops/ops.h"\n', "format/master/b.cpp:2: format may not include ops"),
         "format/native/c.cpp": ('#include "capture/recorder.h"\n', "format/native/c.cpp:1: format may not include capture"),
+        "format/native/d.cpp": ('#include "format/per_op/writer.h"\n', "format/native/ never includes format/per_op/"),
         "base/c.h": ('#include "model/dtype.h"\n', "base/c.h:1: base may not include model"),
         "jobs/d.cpp": ('#include "cli/command.h"\n', "jobs/d.cpp:1: jobs may not include cli"),
         "model/d.cpp": ('#include "d.h"\n', 'write the whole path: #include "model/d.h"'),
@@ -189,6 +209,9 @@ def self_test() -> None:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_text(good)
         (source / "format/native").mkdir()
+        (source / "format/per_op").mkdir()
+        (source / "format/per_op/good.cpp").write_text('#include "format/native/native_trace.h"\n')
+        (source / "format/native/good_test.cpp").write_text('#include "format/per_op/writer.h"\n')
         (source / "format/native/good.cpp").write_text('#include "capture/layout.h"\n#include "capture/crc32c.h"\n')
         (source / "select").mkdir()
         (source / "select/good.h").write_text('#include "store/store.h"\n#include "normalize/key.h"\n')

@@ -5,10 +5,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
-#include "format/native/native_trace.h"
-#include "format/native/run_facts.h"
-#include "format/per_op/writer.h"
-#include "normalize/normalize.h"
+#include "format/native/native_calls.h"
 #include "select/selector.h"
 
 namespace opwright::cli {
@@ -24,15 +21,9 @@ class CallSelector {
  private:
   bool decide(const format::NativeCall& call);
 
-  format::NativeTrace& trace_;
   const select::Selector& selector_;
-  format::RunFacts facts_;
+  format::NativeCalls calls_;
   std::string machine_;  // label
-  format::PerOpWriter writer_;
-  normalize::Normalizer normalizer_;
-  json::Document machine_document_, document_;
-  const json::Node* machine_info_ = nullptr;
-  std::string text_;
   std::size_t not_understood_ = 0;
   std::unordered_map<Hash128, bool, Hash128Hasher> known_;  // calls that repeat
 };

@@ -25,7 +25,7 @@ class LastCall : public format::TraceSink {
     others_.insert(dotted(observed.op));
     if (dotted(observed.op) != op_) return {};
     format::LiftNotes notes;
-    OPWRIGHT_TRY_ASSIGN(found_, normalizer_.normalize(observed.kind, observed.op, observed.arguments, notes));
+    OPWRIGHT_TRY_ASSIGN(found_, normalizer_.normalize(observed, notes));
     return {};
   }
   void lose(const format::Loss& loss) override { lost_ = fmt::format("{}: {}", loss.kind, loss.example); }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "format/lift_memory.h"
 #include "format/reflection.h"
+#include "model/position_name.h"
 
 namespace opwright::format {
 namespace {
@@ -241,20 +242,7 @@ Value generic(const json::Node& node) {
   return Value();
 }
 
-// "12" -> 12; -1 for anything else, also for signs and leading zeros.
-int plain_number(std::string_view digits) {
-  if (digits.empty() || digits.size() > 4 || (digits.size() > 1 && digits[0] == '0')) return -1;
-  int number = 0;
-  for (const char c : digits) {
-    if (c < '0' || c > '9') return -1;
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
-
-int position_of_key(std::string_view key) {  // "arg12" -> 12, else -1
-  return key.starts_with("arg") ? plain_number(key.substr(3)) : -1;
-}
+using Arguments = std::vector<CallArgument>;
 
 Value lift_unparsed_element(const json::Node& element, int& position, LiftNotes& notes) {
   const auto text = element.string_field("element_info");
@@ -275,12 +263,12 @@ Value lift_unparsed_element(const json::Node& element, int& position, LiftNotes&
   return lifted;
 }
 
-Result<std::vector<LiftedArgument>> lift_era1(const json::Node& arguments, LiftNotes& notes) {
+Result<Arguments> lift_era1(const json::Node& arguments, LiftNotes& notes) {
   if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kUnsupported, "the arguments are not an array");
-  std::vector<LiftedArgument> lifted;
+  Arguments lifted;
   lifted.reserve(arguments.count);
   for (const json::Node& item : arguments) {
-    LiftedArgument argument;
+    CallArgument argument;
     argument.position = static_cast<int>(lifted.size());
     if (!item.is(json::Kind::kObject) || item.count != 1) {
       return fail(ErrorCode::kUnsupported, "an argument is not an object with one key such as {\"arg0\": …}");
@@ -289,7 +277,7 @@ Result<std::vector<LiftedArgument>> lift_era1(const json::Node& arguments, LiftN
     if (field.key == "UnparsedElement") {
       argument.value = lift_unparsed_element(field.value, argument.position, notes);
     } else {
-      if (const int position = position_of_key(field.key); position >= 0)
+      if (const int position = position_of_name(field.key); position >= 0)
         argument.position = position;
       else
         argument.name = field.key;
@@ -301,14 +289,14 @@ Result<std::vector<LiftedArgument>> lift_era1(const json::Node& arguments, LiftN
   return lifted;
 }
 
-Result<std::vector<LiftedArgument>> lift_object(const json::Node& arguments, bool as_text, LiftNotes& notes) {
+Result<Arguments> lift_object(const json::Node& arguments, bool as_text, LiftNotes& notes) {
   if (!arguments.is(json::Kind::kObject)) return fail(ErrorCode::kUnsupported, "the arguments are not an object");
-  std::vector<LiftedArgument> lifted;
+  Arguments lifted;
   lifted.reserve(arguments.count);
   for (const json::Field* field : json::sorted_fields(arguments)) {
-    LiftedArgument argument;
-    argument.position = position_of_key(field->key);
-    if (as_text) argument.position = plain_number(field->key);
+    CallArgument argument;
+    argument.position = position_of_name(field->key);
+    if (as_text) argument.position = position_of_number(field->key);
     if (argument.position < 0) argument.name = field->key;
     argument.value = as_text && field->value.is(json::Kind::kString) ? lift_text(field->value.text, notes)
                                                                      : lift_json(field->value, notes);
@@ -317,12 +305,12 @@ Result<std::vector<LiftedArgument>> lift_object(const json::Node& arguments, boo
   return lifted;
 }
 
-Result<std::vector<LiftedArgument>> lift_op_jsonl(const json::Node& arguments, LiftNotes& notes) {
+Result<Arguments> lift_op_jsonl(const json::Node& arguments, LiftNotes& notes) {
   const json::Node* inputs = arguments.find("inputs");
   const json::Node* kwargs = arguments.find("kwargs");
   if (inputs == nullptr || !inputs->is(json::Kind::kArray))
     return fail(ErrorCode::kUnsupported, "'inputs' is not an array");
-  std::vector<LiftedArgument> lifted;
+  Arguments lifted;
   for (const json::Node& item : *inputs)
     lifted.push_back({static_cast<int>(lifted.size()), "", lift_json(item, notes)});
   if (kwargs != nullptr && !kwargs->is(json::Kind::kObject) && !kwargs->is(json::Kind::kNull))
@@ -335,14 +323,35 @@ Result<std::vector<LiftedArgument>> lift_op_jsonl(const json::Node& arguments, L
   return lifted;
 }
 
-Result<std::vector<LiftedArgument>> lift_graph(const json::Node& arguments, LiftNotes& notes) {
+Result<Arguments> lift_graph(const json::Node& arguments, LiftNotes& notes) {
   if (!arguments.is(json::Kind::kArray)) return fail(ErrorCode::kUnsupported, "the arguments are not an array");
-  std::vector<LiftedArgument> lifted;
+  Arguments lifted;
   for (const json::Node& item : arguments) {
     Value value = item.is(json::Kind::kString) ? lift_text(item.text, notes) : lift_json(item, notes);
     lifted.push_back({static_cast<int>(lifted.size()), "", std::move(value)});
   }
   return lifted;
+}
+
+Result<Arguments> lift_arguments(FormKind kind, const json::Node& arguments, LiftNotes& notes) {
+  switch (kind) {
+    case FormKind::kEra1:
+      return lift_era1(arguments, notes);
+    case FormKind::kEra2:
+    case FormKind::kNative:
+      return lift_object(arguments, false, notes);
+    case FormKind::kOpJsonl:
+      return lift_op_jsonl(arguments, notes);
+    case FormKind::kGraph:
+      return lift_graph(arguments, notes);
+    case FormKind::kPythonIo:
+      return lift_object(arguments, true, notes);
+  }
+  return fail(ErrorCode::kUnsupported, "a form of unknown kind");
+}
+
+Convention convention_of(FormKind kind) {
+  return kind == FormKind::kEra1 || kind == FormKind::kGraph ? Convention::kCpp : Convention::kPython;
 }
 
 }  // namespace
@@ -403,20 +412,12 @@ Value lift_text(std::string_view text, LiftNotes& notes) {
   return lift(*std::move(parsed), notes);
 }
 
-Result<std::vector<LiftedArgument>> lift_arguments(FormKind kind, const json::Node& arguments, LiftNotes& notes) {
-  switch (kind) {
-    case FormKind::kEra1:
-      return lift_era1(arguments, notes);
-    case FormKind::kEra2:
-      return lift_object(arguments, false, notes);
-    case FormKind::kOpJsonl:
-      return lift_op_jsonl(arguments, notes);
-    case FormKind::kGraph:
-      return lift_graph(arguments, notes);
-    case FormKind::kPythonIo:
-      return lift_object(arguments, true, notes);
-  }
-  return fail(ErrorCode::kUnsupported, "a form of unknown kind");
+Result<Call> lift_call(FormKind kind, std::string_view op, const json::Node& arguments, LiftNotes& notes) {
+  Call call;
+  call.op = op;
+  call.convention = convention_of(kind);
+  OPWRIGHT_TRY_ASSIGN(call.arguments, lift_arguments(kind, arguments, notes));
+  return call;
 }
 
 }  // namespace opwright::format

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "model/call.h"
 #include "model/observed.h"
 #include "model/value.h"
 
@@ -27,15 +27,9 @@ struct LiftNotes {
   void unknown_name(std::string_view what, std::string_view text);
 };
 
-// One argument as the form names it: position for unnamed ones (name empty), else -1.
-struct LiftedArgument {
-  int position = -1;
-  std::string name;
-  Value value;
-};
-
-// The arguments of a form; fails when the JSON is not of the form's shape.
-Result<std::vector<LiftedArgument>> lift_arguments(FormKind kind, const json::Node& arguments, LiftNotes& notes);
+// What a reader gives, understood: the arguments of a form of that kind, as JSON. The one way to a Call, which has
+// operation, convention and arguments; fails when the JSON is not of the form's shape.
+Result<Call> lift_call(FormKind kind, std::string_view op, const json::Node& arguments, LiftNotes& notes);
 
 // Gives meaning to a generic value (of parse_reflection or of JSON).
 Value lift(Value value, LiftNotes& notes);

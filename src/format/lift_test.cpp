@@ -13,10 +13,10 @@ std::string lifted(FormKind kind, std::string_view json, LiftNotes& notes) {
   json::Document document;
   const auto root = document.parse(json);
   EXPECT_TRUE(root) << json;
-  const auto arguments = lift_arguments(kind, **root, notes);
-  if (!arguments) return "error: " + arguments.error().message;
+  const auto call = lift_call(kind, "ttnn.x", **root, notes);
+  if (!call) return "error: " + call.error().message;
   std::string text;
-  for (const LiftedArgument& argument : *arguments) {
+  for (const CallArgument& argument : call->arguments) {
     if (!text.empty()) text += "; ";
     text += (argument.name.empty() ? std::to_string(argument.position) : argument.name) + "=" + to_text(argument.value);
   }

@@ -27,7 +27,7 @@ class Collector final : public format::TraceSink {
       return {};
     }
     format::LiftNotes notes;
-    auto config = normalizer_.normalize(observed.kind, observed.op, observed.arguments, notes);
+    auto config = normalizer_.normalize(observed, notes);
     if (!config && config.error().code == ErrorCode::kBadInput) {
       return fail(ErrorCode::kBadInput,
                   fmt::format("{}: not valid JSON in the arguments of {} at byte {}: {}", observed.path, observed.op,

@@ -54,7 +54,7 @@ class Records {
     };
     for (const store::OccurrenceRow& row : selected.occurrences) {
       if (row.form != form.id) continue;
-      if (row.config_hash.empty() || form.kind != FormKind::kEra2) {
+      if (row.config_hash.empty() || !is_era2_text(form.kind)) {
         unhashed.push_back(&row);
         continue;
       }
@@ -64,7 +64,7 @@ class Records {
     // A copy of the same trace that carried no hash adds nothing.
     std::erase_if(unhashed, [&](const store::OccurrenceRow* row) { return hashed.contains(seen(*row)); });
     if (unhashed.empty()) return {};
-    const std::string arguments = form.kind == FormKind::kEra2 ? form.text : format::era2_arguments(selected.config);
+    const std::string arguments = is_era2_text(form.kind) ? form.text : format::era2_arguments(selected.config);
     const auto root = document_.parse(arguments);
     if (!root) return fail(damaged_form(arguments, root.error()));
     std::set<std::string_view> stored;  // hashes that files of the store have for this configuration

@@ -127,6 +127,7 @@ class Ingest final : public format::TraceSink {
   void filter_operations(bool on) { filtering_ = on; }
 
   Ledger& ledger() { return ledger_; }
+  const std::vector<FormId>& shared_forms() const { return shared_forms_; }
 
   void flush() {
     if (writer_ != nullptr && !batch_.forms.empty()) writer_->put(std::move(batch_));
@@ -176,7 +177,9 @@ class Ingest final : public format::TraceSink {
 
   // The form of an observation: seen in this input, known to the store, or new. Nothing when it is not understood.
   Result<std::optional<FormId>> form_of(const Observed& observed, const Operation& operation) {
-    const auto minified = json::minify(observed.arguments, minify_buffer_);
+    // Who has the tree wrote the text from it, without blanks.
+    const auto minified =
+        observed.tree != nullptr ? std::optional(observed.arguments) : json::minify(observed.arguments, minify_buffer_);
     if (!minified) {
       return fail(
           ErrorCode::kBadInput,
@@ -186,7 +189,10 @@ class Ingest final : public format::TraceSink {
     }
     minified_ = *minified;
     const Hash128 fingerprint = fingerprint_of(observed);
-    if (const auto seen = seen_forms_.find(fingerprint); seen != seen_forms_.end()) return seen->second;
+    if (const auto seen = seen_forms_.find(fingerprint); seen != seen_forms_.end()) {
+      share(seen->second, observed.kind);
+      return seen->second;
+    }
     if (lookup_) {
       OPWRIGHT_TRY_ASSIGN(const auto known, lookup_->form(fingerprint));
       if (known) {
@@ -195,6 +201,8 @@ class Ingest final : public format::TraceSink {
         report_.unknown_names += known->unknown_names;
         if (known->duplicate_keys > 0) lose_duplicates(observed, known->duplicate_keys);
         see(known->configuration, operation);
+        if (known->kind == FormKind::kNative) native_forms_.insert(known->form.value);
+        share(known->form, observed.kind);
         return known->form;
       }
     }
@@ -203,7 +211,8 @@ class Ingest final : public format::TraceSink {
 
   Hash128 fingerprint_of(const Observed& observed) {
     fingerprint_text_.clear();
-    fingerprint_text_ += static_cast<char>(observed.kind);
+    // One spelling is one form, whether a native trace or a file of the existing tracer had it first.
+    fingerprint_text_ += static_cast<char>(is_era2_text(observed.kind) ? FormKind::kEra2 : observed.kind);
     fingerprint_text_ += observed.op;
     const Hash128 head = xxh128(fingerprint_text_);
     return xxh128(minified_, head.low ^ head.high);
@@ -212,7 +221,7 @@ class Ingest final : public format::TraceSink {
   Result<std::optional<FormId>> add_form(const Observed& observed, const Operation& operation,
                                          const Hash128& fingerprint) {
     format::LiftNotes notes;
-    auto config = normalizer_.normalize(observed.kind, observed.op, observed.arguments, notes);
+    auto config = normalizer_.normalize(observed, notes);
     if (!config && config.error().code == ErrorCode::kBadInput) {
       return fail(ErrorCode::kBadInput,
                   fmt::format("{}: not valid JSON in the arguments of {} at byte {}: {}; nothing was imported",
@@ -233,12 +242,19 @@ class Ingest final : public format::TraceSink {
     const FormId form = next_form_;
     ++next_form_.value;
     seen_forms_.emplace(fingerprint, form);
+    if (observed.kind == FormKind::kNative) native_forms_.insert(form.value);
     batch_.forms.push_back({form, id, fingerprint, observed.kind, static_cast<std::int64_t>(notes.unparsed),
                             static_cast<std::int64_t>(notes.unknown_names),
                             static_cast<std::int64_t>(notes.duplicate_keys), std::string(observed.op),
                             std::string(minified_)});
     if (batch_.forms.size() >= kBatchForms) flush();
     return form;
+  }
+
+  // A native form that a file of another format has too is that file's: so a store does not depend on who came first.
+  void share(FormId form, FormKind kind) {
+    if (kind != FormKind::kNative && !native_forms_.empty() && native_forms_.erase(form.value) > 0)
+      shared_forms_.push_back(form);
   }
 
   void lose_duplicates(const Observed& observed, std::int64_t count) {
@@ -286,6 +302,8 @@ class Ingest final : public format::TraceSink {
   std::unordered_map<Hash128, FormId, Hash128Hasher> seen_forms_;
   std::unordered_map<ConfigKey, ConfigId, KeyHasher> new_configs_;
   std::unordered_set<std::int64_t> seen_configs_;
+  std::unordered_set<std::int64_t> native_forms_;  // forms that only native traces have, as far as this input went
+  std::vector<FormId> shared_forms_;               // native ones until now
   bool filtering_ = true;
   bool keeps_calls_ = true;
   Ledger ledger_;
@@ -368,6 +386,7 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
     if (report.refused) return report;  // the caller sees the losses; nothing is committed
     if (writer) {
       OPWRIGHT_TRY(sink.ledger().write(*writer));
+      OPWRIGHT_TRY(writer->lower_kinds(sink.shared_forms(), FormKind::kEra2));
       OPWRIGHT_TRY(writer->commit());
       report.written = true;
     }

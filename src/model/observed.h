@@ -9,14 +9,23 @@
 
 namespace opwright {
 
+namespace json {
+struct Node;
+}
+
 // How the argument text of a form is written. Numbers are on disk: add at the end, never renumber.
 enum class FormKind : std::uint8_t {
-  kEra1 = 1,     // JSON array of {"argN": …} / {"UnparsedElement": …}
-  kEra2 = 2,     // JSON object {"arg0": …, "memory_config": …}
-  kOpJsonl = 3,  // JSON object {"inputs": […], "kwargs": {…}}
-  kGraph = 4,    // JSON array of C++ reflection strings
-  kPythonIo = 5  // JSON object {"0": text, "dtype": text} of a graph report's Python record
+  kEra1 = 1,      // JSON array of {"argN": …} / {"UnparsedElement": …}
+  kEra2 = 2,      // JSON object {"arg0": …, "memory_config": …}
+  kOpJsonl = 3,   // JSON object {"inputs": […], "kwargs": {…}}
+  kGraph = 4,     // JSON array of C++ reflection strings
+  kPythonIo = 5,  // JSON object {"0": text, "dtype": text} of a graph report's Python record
+  kNative = 6  // a call of a native trace: as kEra2, with what the existing tracer leaves out (docs/formats/store.md)
 };
+
+// Whether the text is what the `arguments` of an era-2 master are: it can stand there, foreign hashes are taken over
+// it, and one text under two such kinds is one form.
+constexpr bool is_era2_text(FormKind kind) { return kind == FormKind::kEra2 || kind == FormKind::kNative; }
 
 inline constexpr std::int64_t kUncounted = -1;
 
@@ -36,9 +45,10 @@ struct Sighting {
 
 struct Observed {
   FormKind kind = FormKind::kEra2;
-  std::string_view op;           // as the trace spells it
-  std::string_view arguments;    // JSON text, white space allowed
-  std::string_view config_hash;  // as stored in the file; "" none
+  std::string_view op;               // as the trace spells it
+  std::string_view arguments;        // JSON text, white space allowed
+  const json::Node* tree = nullptr;  // the same as a tree, where the reader has one: then the text is not parsed
+  std::string_view config_hash;      // as stored in the file; "" none
   std::string_view sweep_source_hash;
   std::string_view hashed_machine;  // machine_info (JSON) the hash was taken over, where the file names it apart
   std::vector<Sighting> sightings;  // at least one

@@ -4,23 +4,11 @@
 
 #include <algorithm>
 
+#include "model/position_name.h"
 #include "ops/signatures.h"
 
 namespace opwright::normalize {
 namespace {
-
-Convention convention_of(FormKind kind) {
-  switch (kind) {
-    case FormKind::kEra1:
-    case FormKind::kGraph:
-      return Convention::kCpp;
-    case FormKind::kEra2:
-    case FormKind::kOpJsonl:
-    case FormKind::kPythonIo:
-      return Convention::kPython;
-  }
-  return Convention::kPython;
-}
 
 void append_canonical(std::string& text, const OpConfig& config) {
   text += fmt::format("{}:{}:", kKeyVersion, name_of(config.convention));
@@ -45,18 +33,6 @@ struct Slot {
   Value value;
 };
 
-int position_of_name(std::string_view name) {  // "arg12" -> 12, else -1
-  if (!name.starts_with("arg")) return -1;
-  name.remove_prefix(3);
-  if (name.empty() || name.size() > 4 || (name.size() > 1 && name[0] == '0')) return -1;
-  int number = 0;
-  for (const char c : name) {
-    if (c < '0' || c > '9') return -1;
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
-
 void arrange(OpConfig& config, std::vector<Slot> slots) {
   const auto signature =
       config.convention == Convention::kPython ? signature_of(config.op) : std::span<const std::string_view>();
@@ -69,7 +45,7 @@ void arrange(OpConfig& config, std::vector<Slot> slots) {
         slot.name = signature[at];
       } else {
         slot.rank = 1;
-        if (slot.name.empty()) slot.name = fmt::format("arg{}", slot.position);
+        if (slot.name.empty()) slot.name = position_name(static_cast<std::size_t>(slot.position));
       }
     } else if (const auto found = std::find(signature.begin(), signature.end(), slot.name); found != signature.end()) {
       slot.rank = 0;
@@ -95,6 +71,19 @@ std::string canonical_text(const OpConfig& config) {
 
 ConfigKey key_of(std::string_view canonical_text) { return sha256(canonical_text); }
 
+OpConfig config_of(Call call) {
+  OpConfig config;
+  config.op = dotted(call.op);
+  config.convention = call.convention;
+  std::vector<Slot> slots;
+  slots.reserve(call.arguments.size());
+  for (CallArgument& argument : call.arguments)
+    slots.push_back({2, argument.position, std::move(argument.name), std::move(argument.value)});
+  arrange(config, std::move(slots));
+  config.key = key_of(canonical_text(config));
+  return config;
+}
+
 Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::string_view arguments,
                                        format::LiftNotes& notes) {
   const auto root = document_.parse(arguments);
@@ -102,20 +91,14 @@ Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::
     return fail(root.error().too_deep ? ErrorCode::kUnsupported : ErrorCode::kBadInput,
                 json::describe(arguments, root.error()));
   notes.duplicate_keys += document_.duplicate_keys();
-  OPWRIGHT_TRY_ASSIGN(auto lifted, format::lift_arguments(kind, **root, notes));
+  OPWRIGHT_TRY_ASSIGN(Call call, format::lift_call(kind, op, **root, notes));
+  return config_of(std::move(call));
+}
 
-  OpConfig config;
-  config.op = dotted(op);
-  config.convention = convention_of(kind);
-  std::vector<Slot> slots;
-  slots.reserve(lifted.size());
-  for (format::LiftedArgument& argument : lifted)
-    slots.push_back({2, argument.position, std::move(argument.name), std::move(argument.value)});
-  arrange(config, std::move(slots));
-  text_.clear();
-  append_canonical(text_, config);
-  config.key = key_of(text_);
-  return config;
+Result<OpConfig> Normalizer::normalize(const Observed& observed, format::LiftNotes& notes) {
+  if (observed.tree == nullptr) return normalize(observed.kind, observed.op, observed.arguments, notes);
+  OPWRIGHT_TRY_ASSIGN(Call call, format::lift_call(observed.kind, observed.op, *observed.tree, notes));
+  return config_of(std::move(call));
 }
 
 void settle(OpConfig& config) {

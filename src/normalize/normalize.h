@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "format/lift.h"
+#include "model/call.h"
 #include "model/observed.h"
 #include "model/op_config.h"
 
@@ -27,16 +28,20 @@ ConfigKey key_of(std::string_view canonical_text);
 // gives them, handles are left out, and the key is taken.
 void settle(OpConfig& config);
 
+// The one way from a call to its configuration, key and all.
+OpConfig config_of(Call call);
+
 // Turns forms into configurations. Keeps its parser's memory between calls; use one a thread.
 class Normalizer {
  public:
   // `op` as spelled, `arguments` as the JSON text of the form. Fails with kBadInput when the text is
   // no JSON, with kUnsupported when it is not of the form's shape.
   Result<OpConfig> normalize(FormKind kind, std::string_view op, std::string_view arguments, format::LiftNotes& notes);
+  // What a reader gives: its tree where it has one, else its text.
+  Result<OpConfig> normalize(const Observed& observed, format::LiftNotes& notes);
 
  private:
   json::Document document_;
-  std::string text_;
 };
 
 }  // namespace opwright::normalize

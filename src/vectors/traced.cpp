@@ -54,7 +54,7 @@ std::set<std::string> names(const Rows& rows, std::string store::OccurrenceRow::
 
 const store::FormRow* era2_form(const select::Selected& selected) {
   for (const store::FormRow& form : selected.forms)
-    if (form.kind == FormKind::kEra2) return &form;
+    if (is_era2_text(form.kind)) return &form;
   return nullptr;
 }
 

@@ -23,15 +23,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   opwright::json::Document converted_document;
   const auto record = document.parse(text);
   if (!record) return 0;
-  opwright::format::ConvertedRecord converted;
-  if (!opwright::format::convert_record(**record, nullptr, converted).empty()) return 0;
-  const auto arguments = converted_document.parse(converted.arguments);
+  opwright::format::ArgumentTree tree;
+  opwright::format::CallArguments converted;
+  if (!opwright::format::convert_record(**record, tree, converted).empty()) return 0;
+  const auto arguments = converted_document.parse(converted.text);
   require(arguments.has_value() && (*arguments)->is(opwright::json::Kind::kObject), "a record becomes a JSON object",
-          converted.arguments);
+          converted.text);
   std::string as_it_is;
   std::string sorted;
   opwright::json::append_python(as_it_is, **arguments, {});
   opwright::json::append_python(sorted, **arguments, {.sort_keys = true});
-  require(sorted == as_it_is, "converted arguments are sorted, and no name comes twice", converted.arguments);
+  require(sorted == as_it_is, "converted arguments are sorted, and no name comes twice", converted.text);
+  std::string of_tree;
+  opwright::json::append_python(of_tree, converted.tree, {});
+  require(of_tree == as_it_is, "the tree says what its text says", converted.text);
   return 0;
 }

@@ -8,8 +8,8 @@
 #include "base/json_write.h"
 #include "format/native/call_stream.h"
 #include "format/native/dropped.h"
+#include "format/native/made_text.h"
 #include "format/native/run_facts.h"
-#include "format/per_op/made_text.h"
 
 namespace opwright::format {
 namespace {

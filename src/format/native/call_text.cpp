@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "format/per_op/made_text.h"
+#include "format/native/made_text.h"
 
 namespace opwright::format {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/secrets.h"
 #include "capture/crc32c.h"
 #include "format/native/byte_reader.h"
+#include "format/native/made_text.h"
 #include "format/native/run_facts.h"
-#include "format/per_op/made_text.h"
 
 namespace opwright::format {
 namespace {

@@ -12,9 +12,9 @@
 #include "base/limits.h"
 #include "format/native/call_stream.h"
 #include "format/native/keep_calls.h"
+#include "format/native/native_arguments.h"
+#include "format/native/native_calls.h"
 #include "format/native/run_facts.h"
-#include "format/per_op/convert.h"
-#include "format/per_op/writer.h"
 
 namespace opwright::format {
 namespace {
@@ -108,59 +108,45 @@ class Reader {
   };
 
   Status observe_all() {
-    PerOpWriter writer(trace_, {.extended = true, .values = false});
-    json::Document machine_document, document;
-    const json::Node* machine = nullptr;
-    if (!facts_.machine.empty()) {
-      const auto root = machine_document.parse(facts_.machine);
-      if (root && (*root)->is(json::Kind::kObject)) machine = *root;
-    }
-    std::string text;
+    json::Document machine_document;
+    const json::Node* machine = machine_of(facts_, machine_document);
+    NativeArguments maker(trace_, machine);
+    CallArguments made;
+    std::string wrong;
     for (const Counted& counted : counted_) {
       const NativeCall& call = counted.first;
-      trace_.values().forget();
-      text.clear();
-      if (!writer.write(call, 0, text)) {
-        lose_calls("missing_value", counted, "the arguments of a call are not whole in the file");
-        continue;
-      }
-      const auto root = document.parse(text);
-      if (!root) {
-        lose_calls("unknown_shape", counted, "its arguments cannot be written as JSON: " + root.error().what);
-        continue;
-      }
-      ConvertedRecord converted;
-      if (const std::string wrong = convert_record(**root, machine, converted); !wrong.empty()) {
-        lose_calls("unknown_shape", counted, wrong);
-        continue;
-      }
-      handles_ += converted.handles * static_cast<std::size_t>(counted.count);
       Observed observed;
-      observed.kind = FormKind::kEra2;
-      observed.op = *(*root)->string_field("operation_name");
-      observed.arguments = converted.arguments;
-      if (const auto hash = (*root)->string_field("sweep_source_hash")) observed.sweep_source_hash = *hash;
+      switch (maker.make(call, made, observed.op, wrong)) {
+        case NativeArguments::Outcome::kDone:
+          break;
+        case NativeArguments::Outcome::kNotWhole:
+          lose_calls("missing_value", counted, "the arguments of a call are not whole in the file");
+          continue;
+        case NativeArguments::Outcome::kNoJson:
+          lose_calls("unknown_shape", counted, wrong);
+          continue;
+      }
+      handles_ += made.handles * static_cast<std::size_t>(counted.count);
+      observed.kind = FormKind::kNative;
+      observed.arguments = made.text;
+      observed.tree = &made.tree;
+      observed.sweep_source_hash = trace_.context(call.context).sweep_source_hash;
+      if (observed.sweep_source_hash.empty()) observed.sweep_source_hash = trace_.fact_text("sweep_source_hash");
       observed.path = trace_.path();
       observed.offset = call.offset;
-      const std::string merged = merged_machine(machine, converted.mesh);
+      const std::string merged = merged_machine(machine, made.mesh);
       Sighting sighting;
       sighting.source = sources_[counted.source];
       sighting.machine = merged;
       sighting.trace_uid = facts_.uid;
       sighting.count = counted.count;
       sighting.raised = counted.raised;
-      const std::string error = error_text(counted.error);
+      const std::string error = error_text(trace_, counted.error);
       sighting.error = error;
       observed.sightings.push_back(sighting);
       OPWRIGHT_TRY(sink_.observe(observed));
     }
     return {};
-  }
-
-  std::string error_text(ValueId id) {
-    const NativeValue* error = id != 0 ? trace_.values().value(id) : nullptr;
-    if (error == nullptr) return id != 0 ? "?" : "";
-    return fmt::format("{}: {}", text_of(error->find("type")), text_of(error->find("message")));
   }
 
   void lose_calls(std::string_view kind, const Counted& counted, const std::string& what) {

@@ -1,5 +1,6 @@
-// Native traces for the importer. A call becomes what the library's own per-op file of that call would have become, so
-// both give the same configurations with the same hashes. Calls of one configuration are counted, not converted again.
+// Native traces for the importer. A call's arguments come straight from the value table (native_arguments.h), in the
+// shape that the library's own per-op file of that call would have given them, so both are the same configurations with
+// the same hashes. Calls of one configuration are counted, not made again.
 #pragma once
 
 #include <string>

@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/secrets.h"
+#include "format/native/made_text.h"
 #include "format/native/value_json.h"
-#include "format/per_op/made_text.h"
 
 namespace opwright::format {
 namespace {

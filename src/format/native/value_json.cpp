@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/json_write.h"
-#include "format/per_op/made_text.h"
+#include "format/native/made_text.h"
 
 namespace opwright::format {
 namespace {

@@ -11,19 +11,25 @@
 namespace opwright::format {
 namespace {
 
-ConvertedRecord convert(const std::string& record, const std::string& machine = "null") {
+CallArguments convert(const std::string& record, const std::string& machine = "null") {
   json::Document document, machine_document;
   const json::Node* machine_info = *machine_document.parse(machine);
-  ConvertedRecord converted;
-  const std::string wrong = convert_record(**document.parse(record),
-                                           machine_info->is(json::Kind::kObject) ? machine_info : nullptr, converted);
-  if (!wrong.empty()) converted.arguments = "wrong: " + wrong;
+  ArgumentTree tree(machine_info->is(json::Kind::kObject) ? machine_info : nullptr);
+  CallArguments converted;
+  const std::string wrong = convert_record(**document.parse(record), tree, converted);
+  if (!wrong.empty()) {
+    converted.text = "wrong: " + wrong;
+    return converted;
+  }
+  json::Document again;  // the tree says what its text says
+  std::string of_tree, of_text;
+  json::append_python(of_tree, converted.tree, {.blanks = false});
+  json::append_python(of_text, **again.parse(converted.text), {.blanks = false});
+  EXPECT_EQ(of_tree, of_text);
   return converted;
 }
 
-std::string value(const std::string& json) {
-  return convert(R"({"args": [], "kwargs": {"k": )" + json + "}}").arguments;
-}
+std::string value(const std::string& json) { return convert(R"({"args": [], "kwargs": {"k": )" + json + "}}").text; }
 
 std::string sorted(const json::Node& node) {
   std::string text;
@@ -34,24 +40,24 @@ std::string sorted(const json::Node& node) {
 TEST(PerOpConvert, PositionsAndKeywordsInOneSortedObject) {
   EXPECT_EQ(convert(R"({"args": [{"position": 1, "value": 2}, {"position": 0, "value": "x"}, {"value": null}],
                         "kwargs": {"dim": -1, "alpha": 1.50}})")
-                .arguments,
+                .text,
             R"({"alpha":1.50,"arg0":"x","arg1":2,"arg2":null,"dim":-1})");
-  EXPECT_EQ(convert(R"({"args": []})").arguments, "{}");
-  EXPECT_EQ(convert(R"({"args": [], "kwargs": null})").arguments, "{}");
+  EXPECT_EQ(convert(R"({"args": []})").text, "{}");
+  EXPECT_EQ(convert(R"({"args": [], "kwargs": null})").text, "{}");
 }
 
 TEST(PerOpConvert, AnotherShapeIsSaid) {
-  EXPECT_EQ(convert(R"({"kwargs": {}})").arguments, "wrong: 'args' is not an array");
-  EXPECT_EQ(convert(R"({"args": {}})").arguments, "wrong: 'args' is not an array");
-  EXPECT_EQ(convert(R"({"args": [], "kwargs": [1]})").arguments, "wrong: 'kwargs' is not an object");
-  EXPECT_EQ(convert(R"({"args": [{"position": 0}]})").arguments, "wrong: an entry of 'args' has no value");
+  EXPECT_EQ(convert(R"({"kwargs": {}})").text, "wrong: 'args' is not an array");
+  EXPECT_EQ(convert(R"({"args": {}})").text, "wrong: 'args' is not an array");
+  EXPECT_EQ(convert(R"({"args": [], "kwargs": [1]})").text, "wrong: 'kwargs' is not an object");
+  EXPECT_EQ(convert(R"({"args": [{"position": 0}]})").text, "wrong: an entry of 'args' has no value");
 }
 
 TEST(PerOpConvert, HandlesOfARunAreLeftOutAndCounted) {
-  const ConvertedRecord converted =
+  const CallArguments converted =
       convert(R"({"args": [], "kwargs": {"barrier_semaphore": {"type": "s", "value": "at 0x1"},
                                                 "multi_device_global_semaphore": [], "dim": 1}})");
-  EXPECT_EQ(converted.arguments, R"({"dim":1})");
+  EXPECT_EQ(converted.text, R"({"dim":1})");
   EXPECT_EQ(converted.handles, 2u);
 }
 
@@ -82,18 +88,18 @@ TEST(PerOpConvert, WhatRepeatsTheOriginalGoes) {
 }
 
 TEST(PerOpConvert, ElementValuesAreLeftOutAndCounted) {
-  const ConvertedRecord converted =
+  const CallArguments converted =
       convert(R"({"args": [{"position": 0, "value": {"original_shape": [2], "shape": [2, 1], "values": [1, 2]}}]})");
-  EXPECT_EQ(converted.arguments, R"({"arg0":{"original_shape":[2]}})");
+  EXPECT_EQ(converted.text, R"({"arg0":{"original_shape":[2]}})");
   EXPECT_EQ(converted.tensors_with_values, 1u);
   EXPECT_EQ(value(R"({"values": [1]})"), R"({"k":{"values":[1]}})");  // not a tensor
 }
 
 TEST(PerOpConvert, TheMeshBecomesAPlacement) {
-  const ConvertedRecord converted = convert(
+  const CallArguments converted = convert(
       R"j({"args": [{"position": 0, "value": {"a": 1, "type": "ttnn.Tensor", "mesh_device": {"placements": ["PlacementShard(2)",
           "PlacementReplicate"], "distribution_shape": [1, 2], "shape": [4, 8], "device_ids": [24, 25]}}}]})j");
-  EXPECT_EQ(converted.arguments,
+  EXPECT_EQ(converted.text,
             R"({"arg0":{"a":1,"tensor_placement":{"distribution_shape":"[1, 2]","mesh_device_shape":"[4, 8]",)"
             R"("placement":"['PlacementShard(2)', 'PlacementReplicate']"},"type":"ttnn.Tensor"}})");
   EXPECT_TRUE(converted.mesh.known);
@@ -142,9 +148,10 @@ TEST(PerOpConvert, AFolderGivesTheMasterOfTheExistingTool) {
     if (entry.path().filename().string().starts_with('_')) continue;
     json::Document document, arguments;
     const json::Node& record = **document.parse(content_of(entry.path()));
-    ConvertedRecord converted;
-    ASSERT_EQ(convert_record(record, machine, converted), "") << entry.path();
-    made[std::string(*record.string_field("operation_name"))][sorted(**arguments.parse(converted.arguments))] =
+    ArgumentTree tree(machine);
+    CallArguments converted;
+    ASSERT_EQ(convert_record(record, tree, converted), "") << entry.path();
+    made[std::string(*record.string_field("operation_name"))][sorted(**arguments.parse(converted.text))] =
         merged_machine(machine, converted.mesh);
   }
   const auto master = master_document.parse(fixture("per_op/expected_master_v3.json"));

@@ -64,7 +64,7 @@ class FolderWriter {
       : trace_(trace),
         options_(options),
         folder_(std::move(folder)),
-        writer_(trace, {}),
+        writer_(trace),
         dropped_(trace, Target::kPerOp),
         numbered_(trace.fact_text("converted_from") == "per-op") {}
   FolderWriter(const FolderWriter&) = delete;

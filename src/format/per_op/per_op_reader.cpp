@@ -56,8 +56,8 @@ class FolderReader {
       sink_.lose({"unknown_shape", path, 0, "no operation_name: not a per-op record"});
       return {};
     }
-    converted_ = {};
-    if (const std::string wrong = convert_record(**root, machine_, converted_); !wrong.empty()) {
+    tree_.clear();
+    if (const std::string wrong = convert_record(**root, tree_, converted_); !wrong.empty()) {
       sink_.lose({"unknown_shape", path, 0, wrong});
       return {};
     }
@@ -67,7 +67,8 @@ class FolderReader {
     Observed observed;
     observed.kind = FormKind::kEra2;
     observed.op = *op;
-    observed.arguments = converted_.arguments;
+    observed.arguments = converted_.text;
+    observed.tree = &converted_.tree;
     if (const auto hash = (*root)->string_field("sweep_source_hash")) observed.sweep_source_hash = *hash;
     observed.path = path;
     const std::string machine = merged_machine(machine_, converted_.mesh);
@@ -103,6 +104,7 @@ class FolderReader {
     sources_are_tests_ = node.string_field("sources") == "test_nodeid";
     if (const auto uid = node.string_field("trace_uid")) uid_ = *uid;
     machine_ = node.find("machine_info");
+    tree_.use_machine(machine_);
     for (std::uint32_t i = 0; i < node.count; ++i) {
       const auto& [key, value] = node.fields[i];
       if (key == "software_versions" && value.is(Kind::kObject)) {
@@ -197,7 +199,8 @@ class FolderReader {
   const Node* machine_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
   json::Document metadata_, document_;
-  ConvertedRecord converted_;
+  ArgumentTree tree_;
+  CallArguments converted_;
   StreamHash digest_;
   std::string text_;
 };

@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "base/json_write.h"
+#include "format/native/made_text.h"
+#include "format/native/native_arguments.h"
+#include "format/native/object_kinds.h"
 #include "format/per_op/json_lines.h"
-#include "format/per_op/made_text.h"
-#include "format/reflection.h"
 
 namespace opwright::format {
 
@@ -23,63 +24,10 @@ std::uint64_t shared_key(const NativeValue& value, int level) {
 
 std::string_view boolean(bool value) { return value ? "true" : "false"; }
 
-bool is_compute_config(std::string_view type) {
-  return type == "WormholeComputeKernelConfig" || type == "BlackholeComputeKernelConfig" ||
-         type == "DeviceComputeKernelConfig";
-}
-
-bool is_matmul_config(std::string_view type) {
-  return type.find("ProgramConfig") != std::string_view::npos && type.find("Matmul") != std::string_view::npos;
-}
-
-std::string_view class_name(std::string_view type) {
-  const std::size_t dot = type.rfind('.');
-  return dot == std::string_view::npos ? type : type.substr(dot + 1);
-}
-
-// `<SliceParams object at 0x7f…>`, or a text that no grammar reads: then the members of the object say more.
-bool tells_nothing(std::string_view text) {
-  if (text.find(" at 0x") != std::string_view::npos) return true;
-  const auto parsed = parse_reflection(text);
-  return !parsed || parsed->as_opaque() != nullptr;
-}
-
-// A tensor prints its elements, which are no part of a configuration.
-bool holds_tensor(const NativeValue& value) {
-  return std::ranges::any_of(value.items, [](const NativeValue* item) {
-    return item->is(Tag::kTensor) || (item->is_list() && holds_tensor(*item));
-  });
-}
-
-// Not what the recorder adds for its own purposes, nor where an object of one run lies.
-bool is_member(std::string_view name) { return !name.starts_with('@') && name != "address"; }
-
-// A key of a dict as json.dump turns it into text.
-std::string key_text(const NativeValue& key) {
-  switch (key.tag) {
-    case Tag::kNull:
-      return "null";
-    case Tag::kTrue:
-      return "true";
-    case Tag::kFalse:
-      return "false";
-    case Tag::kInt:
-      return std::to_string(key.number);
-    case Tag::kFloat:
-      return json::float_text(key.real);
-    case Tag::kString:
-    case Tag::kBigInt:
-      return std::string(key.text);
-    default:
-      return made_text(key);
-  }
-}
-
 }  // namespace
 
-PerOpWriter::PerOpWriter(NativeTrace& trace, PerOpStyle style)
+PerOpWriter::PerOpWriter(NativeTrace& trace)
     : trace_(trace),
-      style_(style),
       sweep_source_hash_(trace.fact_text("sweep_source_hash")),
       has_lost_nesting_(trace.fact_text("converted_from") == "per-op") {}
 
@@ -88,7 +36,7 @@ bool PerOpWriter::write(const NativeCall& call, std::uint64_t operation_id, std:
   const NativeValue* const value_of_call = trace_.values().call(call.call);
   if (value_of_call == nullptr) return false;
   if (kept_bytes_ > kKeptLimit) forget();
-  const bool has_data = style_.values && trace_.has_data() && !trace_.blobs().empty();
+  const bool has_data = trace_.has_data() && !trace_.blobs().empty();
   const std::vector<TensorData> data = has_data ? trace_.data_of(call.seq) : kNoData;
   const bool top = call.parent == 0 && !has_lost_nesting_;
 
@@ -129,15 +77,6 @@ bool PerOpWriter::write(const NativeCall& call, std::uint64_t operation_id, std:
   return true;
 }
 
-std::uint64_t change_of(const NativeCall& call) {
-  if (call.writes.empty() && call.frees.empty()) return 0;
-  std::string text;
-  for (const TensorWrite& write : call.writes)
-    fmt::format_to(std::back_inserter(text), "{},{};", write.slot, write.spec);
-  for (const std::uint32_t slot : call.frees) fmt::format_to(std::back_inserter(text), "-{};", slot);
-  return xxh64(text) | 1;
-}
-
 void PerOpWriter::forget() {
   shared_.clear();
   bodies_.clear();
@@ -159,11 +98,7 @@ void PerOpWriter::body(const NativeValue& call, bool top, Slots slots, std::stri
   }
   args.end();
   out += ",\n  \"kwargs\": ";
-  // The library takes the queue of a call away before it writes the call down; inside another call it does not.
-  std::string_view queue;
-  for (const std::string_view name : {"cq_id", "queue_id"}) {
-    if (top && std::find(call.names.begin(), call.names.end(), name) != call.names.end()) queue = name;
-  }
+  const std::string_view queue = top ? queue_keyword(call) : std::string_view();
   JsonLines kwargs = json_object(out, 1);
   for (std::size_t i = 0; i < call.names.size(); ++i) {
     if (!queue.empty() && call.names[i] == queue) continue;
@@ -302,27 +237,7 @@ std::string PerOpWriter::printed(const NativeValue& value_at) {
   return made_text(value_at);
 }
 
-// {"__type__": …, "fields": {member: value, …}}; false where the trace has no members, or only such as belong to one
-// run.
-bool PerOpWriter::members(const NativeValue& value_at, int level, std::string& out) {
-  if (!value_at.is(Tag::kStruct) || !std::ranges::any_of(value_at.names, is_member)) return false;
-  JsonLines lines = json_object(out, level);
-  lines.text("__type__", class_name(value_at.type));
-  JsonLines fields = json_object(lines.key("fields"), lines.inner());
-  for (std::size_t i = 0; i < value_at.names.size(); ++i) {
-    if (!is_member(value_at.names[i])) continue;
-    fields.key(value_at.names[i]);
-    plain(*value_at.items[i], fields.inner(), out);
-  }
-  fields.end();
-  lines.end();
-  return true;
-}
-
 void PerOpWriter::printed_object(const NativeValue& value_at, int level, std::string& out) {
-  const bool say_more =
-      style_.extended && value_at.is(Tag::kStruct) && (holds_tensor(value_at) || tells_nothing(printed(value_at)));
-  if (say_more && members(value_at, level, out)) return;
   const PrintedText* text = value_at.id != 0 ? trace_.values().printed(value_at.id) : nullptr;
   // Enums of the library have a __dict__, most of its other objects have none.
   const bool has_dict = text != nullptr ? text->has_dict : value_at.is(Tag::kEnum);

@@ -16,18 +16,9 @@ namespace opwright::format {
 
 class JsonLines;
 
-struct PerOpStyle {
-  // Keeps what the library's files do not say and what makes two configurations two: ND shard specs, tiles other than
-  // 32x32, members of objects whose printed text says nothing. For our own import; a reader of the library's files
-  // would not expect it.
-  bool extended = false;
-  // Element values of tensors whose content is in the trace.
-  bool values = true;
-};
-
 class PerOpWriter {
  public:
-  PerOpWriter(NativeTrace& trace, PerOpStyle style);
+  explicit PerOpWriter(NativeTrace& trace);
 
   // Appends the record of `call`. False when its value is not whole; nothing is appended then.
   bool write(const NativeCall& call, std::uint64_t operation_id, std::string& out);
@@ -49,14 +40,12 @@ class PerOpWriter {
   void shared(const NativeValue& value_at, int level, std::string& out);
   void object(const NativeValue& value_at, int level, std::string& out);
   void printed_object(const NativeValue& value_at, int level, std::string& out);
-  bool members(const NativeValue& value_at, int level, std::string& out);
   // `freed`: the tensor has no device any more.
   void tensor(const NativeValue& spec, int level, const Blob* blob, bool freed, std::string& out);
   void mesh(const NativeValue& spec, int level, bool freed, std::string& out);
   void torch_tensor(const NativeValue& spec, int level, const Blob* blob, std::string& out);
   bool content(const Blob* blob, JsonLines& lines, std::string& out);
   void memory_config(const NativeValue& config, int level, std::string& out);
-  void nd_shard_spec(const NativeValue& spec, int level, std::string& out);
   void compute_config(const NativeValue& config, int level, std::string& out);
   bool program_config(const NativeValue& config, int level, std::string& out);
   void mesh_device(const NativeValue& device, int level, std::string& out);
@@ -68,7 +57,6 @@ class PerOpWriter {
   void forget();
 
   NativeTrace& trace_;
-  PerOpStyle style_;
   std::string sweep_source_hash_;
   bool has_lost_nesting_;                                           // whether a call is an outermost one is not known
   std::unordered_map<std::uint64_t, std::string> shared_;           // value id and level -> text
@@ -79,9 +67,5 @@ class PerOpWriter {
   std::size_t texts_made_ = 0;
   std::size_t tensors_with_values_ = 0;
 };
-
-// What a call did to its arguments, as a number: 0 nothing. Records of calls with one value and one change are the
-// same.
-std::uint64_t change_of(const NativeCall& call);
 
 }  // namespace opwright::format

@@ -1,5 +1,6 @@
 // The objects that the library's tracer knows by their class: tensors, meshes, configurations.
 #include "base/json_write.h"
+#include "format/native/object_kinds.h"
 #include "format/per_op/json_lines.h"
 #include "format/per_op/tensor_values.h"
 #include "format/per_op/writer.h"
@@ -10,24 +11,7 @@ using capture::Tag;
 
 namespace {
 
-bool truth(const NativeValue* value) {  // bool(value)
-  if (value == nullptr || value->is_null() || value->is(Tag::kFalse)) return false;
-  if (value->is(Tag::kInt)) return value->number != 0;
-  return true;
-}
-
 std::string_view boolean(bool value) { return value ? "true" : "false"; }
-
-std::string_view class_name(std::string_view type) {
-  const std::size_t dot = type.rfind('.');
-  return dot == std::string_view::npos ? type : type.substr(dot + 1);
-}
-
-// ROW_MAJOR of Layout.ROW_MAJOR: such a tensor has no tiles, whatever its tile says.
-bool is_row_major(const NativeValue& spec) {
-  const NativeValue* layout = spec.find("layout");
-  return layout != nullptr && layout->is(Tag::kEnum) && layout->text == "ROW_MAJOR";
-}
 
 }  // namespace
 
@@ -70,16 +54,6 @@ void PerOpWriter::tensor(const NativeValue& spec, int level, const Blob* blob, b
       shared(*memory, lines.inner(), out);
     else
       json::append_quoted(out, printed(*memory));
-  }
-  if (style_.extended && !is_row_major(spec)) {
-    const NativeValue* tile = spec.find("tile");
-    const NativeValue* sides = tile != nullptr ? tile->find("tile_shape") : nullptr;
-    const bool usual = sides == nullptr || !sides->is_list() ||
-                       (sides->items.size() == 2 && sides->items[0]->number == 32 && sides->items[1]->number == 32);
-    if (!usual) {
-      lines.key("tile");
-      plain(*sides, lines.inner(), out);
-    }
   }
   lines.end();
 }
@@ -159,7 +133,6 @@ void PerOpWriter::torch_tensor(const NativeValue& spec, int level, const Blob* b
 
 void PerOpWriter::memory_config(const NativeValue& config, int level, std::string& out) {
   const NativeValue* shard = config.find("shard_spec");
-  const NativeValue* nd_shard = config.find("nd_shard_spec");
   JsonLines lines = json_object(out, level);
   lines.text("memory_layout", printed(config.find("memory_layout")));
   lines.text("buffer_type", printed(config.find("buffer_type")));
@@ -169,42 +142,6 @@ void PerOpWriter::memory_config(const NativeValue& config, int level, std::strin
   if (const NativeValue* hash = config.find("hash")) {
     lines.key("hash");
     plain(*hash, lines.inner(), out);
-  }
-  const bool only_nd = (shard == nullptr || shard->is_null()) && nd_shard != nullptr && nd_shard->is(Tag::kStruct);
-  if (style_.extended && only_nd) {
-    lines.key("nd_shard_spec");
-    nd_shard_spec(*nd_shard, lines.inner(), out);
-  }
-  lines.end();
-}
-
-// As the reader of arguments understands it; the library's files do not have it.
-void PerOpWriter::nd_shard_spec(const NativeValue& spec, int level, std::string& out) {
-  JsonLines lines = json_object(out, level);
-  for (std::size_t i = 0; i < spec.names.size(); ++i) {
-    const NativeValue& field = *spec.items[i];
-    if (spec.names[i] == "grid") {
-      const NativeValue* ranges = field.find("ranges");
-      JsonLines list = json_list(lines.key("grid"), lines.inner());
-      for (std::size_t k = 0; ranges != nullptr && k < ranges->items.size(); ++k) {
-        const NativeValue& range = *ranges->items[k];
-        JsonLines ends = json_object(list.item(), list.inner());
-        for (const std::string_view end : {"start", "end"}) {
-          const NativeValue* coord = range.find(end);
-          JsonLines xy = json_object(ends.key(end), ends.inner());
-          for (const std::string_view axis : {"x", "y"})
-            xy.key(axis) += printed(coord != nullptr ? coord->find(axis) : nullptr);
-          xy.end();
-        }
-        ends.end();
-      }
-      list.end();
-    } else if (field.is(Tag::kEnum)) {
-      lines.text(spec.names[i], printed(field));
-    } else {
-      lines.key(spec.names[i]);
-      plain(field, lines.inner(), out);
-    }
   }
   lines.end();
 }
@@ -233,19 +170,6 @@ bool PerOpWriter::program_config(const NativeValue& config, int level, std::stri
     if (field.key == "type") {
       typed = true;
       json::append_quoted(out, class_name(config.type));
-    } else if (const NativeValue* member = config.find(field.key);
-               style_.extended && member != nullptr && member->is(Tag::kEnum)) {
-      json::append_quoted(out, printed(*member));  // its own JSON has but a number
-    } else if (const NativeValue* fused = config.find(field.key);
-               style_.extended && fused != nullptr && fused->find("op_type") != nullptr) {
-      // A fused function: its own JSON has but a number of the library's enum, which is no name. Both are kept.
-      JsonLines both = json_object(out, lines.inner());
-      for (std::uint32_t k = 0; field.value.is(json::Kind::kObject) && k < field.value.count; ++k) {
-        both.key(field.value.fields[k].key);
-        json::append_python(out, field.value.fields[k].value, {.indent = 2}, both.inner());
-      }
-      both.text("@text", printed(*fused));
-      both.end();
     } else {
       json::append_python(out, field.value, {.indent = 2}, lines.inner());
     }

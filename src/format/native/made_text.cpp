@@ -1,4 +1,4 @@
-#include "format/per_op/made_text.h"
+#include "format/native/made_text.h"
 
 #include <fmt/format.h>
 
