@@ -4,12 +4,12 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "capture/content.h"
 #include "capture/recorder.h"
 #include "classes.h"
+#include "dialect/ttnn/written_arguments.h"
 #include "interrupts.h"
 #include "values.h"
 
@@ -29,9 +29,9 @@ namespace {
 struct Known {
   Operation* op = nullptr;
   SpecGuess guess;
-  bool writes_first = false;     // writes into its first tensor: caches, copies, names that end with "_"
-  bool returns_content = false;  // what it returns are elements of a tensor
-  bool direct = false;           // no registered operation
+  std::vector<WrittenArgument> written;  // caches, copies, names that end with "_"
+  bool returns_content = false;          // what it returns are elements of a tensor
+  bool direct = false;                   // no registered operation
 };
 
 struct State {
@@ -80,33 +80,21 @@ bool quietly(Body body) {
   }
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-// Operations that write into their first tensor although nothing in the call says so.
-bool writes_first(std::string_view name) {
-  static const std::unordered_set<std::string_view> kNames = {
-      "ttnn.update_cache",
-      "ttnn.fill_cache",
-      "ttnn.kv_cache.update_cache_for_token_",
-      "ttnn.kv_cache.fill_cache_for_user_",
-      "ttnn.experimental.paged_update_cache",
-      "ttnn.experimental.paged_fill_cache",
-      "ttnn.experimental.paged_fused_update_cache",
-      "ttnn.experimental.update_cache",
-      "ttnn.copy",
-      "ttnn.plus_one",
-      "ttnn.Tensor.update_tensor_topology",
-  };
-  return kNames.count(name) != 0 || (ends_with(name, "_") && !ends_with(name, "__"));
-}
-
-bool names_an_output(std::string_view keyword) {
-  return keyword == "output_tensor" || keyword == "optional_output_tensor" || keyword == "optional_tensor" ||
-         keyword == "out" || keyword == "output" || keyword == "output_tensors" ||
-         keyword == "optional_output_tensors" || keyword == "persistent_output_buffer" ||
-         keyword == "persistent_output_buffers" || keyword == "persistent_intermediate_buffer";
+// Does this call write there? Some are asked to by a flag (written_arguments.h).
+bool is_asked(Plans& plans, const WrittenArgument& argument, PyObject* kwargs) {
+  if (argument.flag.empty()) return true;
+  PyObject* value = kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, argument.flag.data());
+  if (value == nullptr) return argument.without_flag;
+  if (argument.field.empty()) return value == Py_True;
+  const Plan& plan = plans.of(Py_TYPE(value));
+  if (plan.kind != Kind::kStruct) return false;
+  for (const Field& field : plan.fields) {
+    if (field.name != argument.field || !field.reader) continue;
+    const Ref read(PyObject_CallFunctionObjArgs(field.reader.get(), value, nullptr));
+    if (!read) drop_error();
+    return read.get() == Py_True;
+  }
+  return false;
 }
 
 Known& known_for(Recorder& recorder, PyObject* key, std::string_view name) {
@@ -117,7 +105,7 @@ Known& known_for(Recorder& recorder, PyObject* key, std::string_view name) {
   }
   if (known->op == nullptr) {
     known->op = recorder.operation(name);
-    known->writes_first = writes_first(name);
+    known->written = written_arguments(name);
     known->returns_content = name == "ttnn.Tensor.to_list" || name == "ttnn.Tensor.item";
   }
   return *known;
@@ -141,6 +129,7 @@ class RecordedCall {
   const CallToken& token() const { return token_; }
 
  private:
+  bool writes_into(Py_ssize_t position, std::string_view keyword, PyObject* kwargs) const;
   void note_writes(std::size_t from, std::size_t to) {
     for (std::size_t slot = from; slot < to; ++slot) written_.push_back(static_cast<std::uint32_t>(slot));
   }
@@ -159,6 +148,16 @@ class RecordedCall {
   std::vector<std::uint32_t> frees_;
 };
 
+// The argument at this position, or, where that is below zero, of this keyword.
+bool RecordedCall::writes_into(Py_ssize_t position, std::string_view keyword, PyObject* kwargs) const {
+  for (const WrittenArgument& argument : known_.written) {
+    if ((position >= 0 ? argument.position == position : argument.name == keyword) &&
+        is_asked(hook_.plans, argument, kwargs))
+      return true;
+  }
+  return position < 0 && names_an_output(known_.op->name, keyword);
+}
+
 void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
   Encoder encoded;
   encoded.tag(capture::Tag::kCall);
@@ -168,7 +167,7 @@ void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
   for (Py_ssize_t i = 0; i < positional; ++i) {
     const std::size_t before = values_.met.size();
     values_.put(PyTuple_GetItem(args, i), encoded, &known_.guess);
-    if (i == 0 && known_.writes_first) note_writes(before, values_.met.size());
+    if (values_.met.size() > before && writes_into(i, {}, kwargs)) note_writes(before, values_.met.size());
   }
   const Py_ssize_t keywords = kwargs == nullptr ? 0 : PyDict_Size(kwargs);
   encoded.varint(static_cast<std::uint64_t>(keywords));
@@ -179,7 +178,7 @@ void RecordedCall::begin(PyObject* args, PyObject* kwargs) {
       encoded.text(text_of(key));
       const std::size_t before = values_.met.size();
       values_.put(value, encoded, &known_.guess);
-      if (names_an_output(utf8(key))) note_writes(before, values_.met.size());
+      if (values_.met.size() > before && writes_into(-1, utf8(key), kwargs)) note_writes(before, values_.met.size());
     }
   }
   arguments_ = std::move(values_.met);

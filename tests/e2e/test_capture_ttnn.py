@@ -118,6 +118,27 @@ def test_writes_and_frees_are_seen(arguments):
     assert arguments.of("ttnn.deallocate")[0]["frees"]
 
 
+def test_what_a_call_writes_into_is_what_the_library_changes(opwright, ttnn_python):
+    trace = Trace(opwright, ttnn_python, PROGRAMS / "writes.py", "--all-ops")
+    assert trace.done.returncode == 0, trace.done.stderr
+
+    def places(call: dict) -> list[int]:
+        given = [value["$t"] for value in [*call["args"], *call["kw"].values()] if isinstance(value, dict) and "$t" in value]
+        return [given.index(write["$t"]) for write in call.get("writes", [])]
+
+    written = [(call["op"].removeprefix("ttnn."), places(call)) for call in trace.calls if call["op"] != "ttnn.to_device"]
+    assert written == [
+        ("copy", [1]),
+        ("copy", [0]),  # by keyword, and given first
+        ("softmax_in_place", [0]),
+        ("scale_mask_softmax_in_place", [0]),
+        ("add_", [0]),
+        ("experimental.paged_fused_update_cache", [0, 2]),
+        ("layer_norm", []),
+        ("layer_norm", [0]),
+    ]
+
+
 def test_the_program_does_not_notice(arguments, opwright, ttnn_python):
     plain = opwright("mock", "--board", "n150", "--", ttnn_python, PROGRAMS / "arguments.py")
     assert plain.returncode == 0, plain.stderr

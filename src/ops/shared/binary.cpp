@@ -223,7 +223,9 @@ Checked<std::vector<OutputSpec>> infer_binary(const BinaryOp& op, const BoundCal
     OPWRIGHT_REQUIRE(same_but_for_leading_ones(given->shape, shape),
                      "Shape of Output tensor {} provided does not match the broadcasted output shape {}",
                      shape_text(given->shape), shape_text(shape));
-    return eltwise::one_output(*given, board);
+    OPWRIGHT_CHECK_ASSIGN(auto outputs, eltwise::one_output(*given, board));
+    outputs[0].alias = op.in_place ? op.first : "output_tensor";
+    return outputs;
   }
   TensorSpec out = eltwise::device_tensor(shape, asked == DType::kAbsent ? dtypes.out : asked,
                                           row_major ? Layout::kRowMajor : Layout::kTile, {});

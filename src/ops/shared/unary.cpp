@@ -86,7 +86,9 @@ Checked<std::vector<OutputSpec>> infer_unary(const UnaryOp& op, const BoundCall&
       "of 0 B.");
   if (call.passed("output_tensor")) {
     OPWRIGHT_CHECK_ASSIGN(TensorSpec given, given_output(call, *input, from));
-    return eltwise::one_output(std::move(given), board);
+    OPWRIGHT_CHECK_ASSIGN(auto outputs, eltwise::one_output(std::move(given), board));
+    outputs[0].alias = "output_tensor";
+    return outputs;
   }
   TensorSpec out = eltwise::device_tensor(input->shape, from, input->layout.value, memory_of(*input));
   out.tile = input->tile;

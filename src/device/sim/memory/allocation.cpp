@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kOutputParams{"output_tensor", "optional_output_tensor", "out"};
 
 bool is_new(const BoundCall& call, const OutputSpec& output) {
-  if (!output.alias.empty() || call.op.ends_with('_')) return false;
+  if (!output.alias.empty()) return false;
   return std::ranges::none_of(kOutputParams, [&](std::string_view param) { return call.tensor(param) != nullptr; });
 }
 
