@@ -6,13 +6,14 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include "base/hash.h"
 #include "base/secrets.h"
 #include "capture/crc32c.h"
 #include "format/native/byte_reader.h"
-#include "format/native/made_text.h"
+#include "format/native/masked_facts.h"
 #include "format/native/run_facts.h"
 
 namespace opwright::format {
@@ -55,29 +56,12 @@ void patch(const NativeFile& file, std::string_view text, std::string_view wante
             '*');
 }
 
-// By the rules by which facts are masked when they are shown or counted (run_facts.cpp).
-void mask_value(const NativeFile& file, const NativeValue& value, Patches& patches) {
-  if (value.is(Tag::kString)) return patch(file, value.text, masked(value.text), patches);
-  if (value.is_list()) {
-    std::vector<std::string> words;
-    for (const NativeValue* item : value.items) words.push_back(made_text(*item));
-    const std::vector<std::string> shown = masked_words(words);
-    for (std::size_t i = 0; i < value.items.size(); ++i) {
-      if (value.items[i]->is(Tag::kString) && shown.size() == words.size())
-        patch(file, value.items[i]->text, shown[i], patches);
-      else
-        mask_value(file, *value.items[i], patches);
-    }
-  } else if (value.is(Tag::kDict)) {
-    for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
-      const NativeValue& item = *value.items[i + 1];
-      const std::string key = made_text(*value.items[i]);
-      if (item.is(Tag::kString))
-        patch(file, item.text, masked_words({fmt::format("{}={}", key, item.text)}).front().substr(key.size() + 1),
-              patches);
-      else
-        mask_value(file, item, patches);
-    }
+void mask(const NativeFile& file, const NativeValue& fact, Patches& patches) {
+  for (const MaskedPart& part : masked_parts(fact)) {
+    if (part.value->is(Tag::kString))
+      patch(file, part.value->text, part.text, patches);
+    else if (part.value->is_list() || part.value->is(Tag::kDict))
+      mask(file, *part.value, patches);
   }
 }
 
@@ -130,6 +114,36 @@ Counted count(NativeTrace& trace) {
   return counted;
 }
 
+bool runs_tests(const std::string& program) {
+  const std::filesystem::path path(program);
+  const std::string name = path.filename().string();
+  return name == "pytest" || name == "py.test" ||
+         (name == "__main__.py" && path.parent_path().filename().string() == "pytest");
+}
+
+// The one test, the file of all, or the first file and how many more.
+std::string name_of_tests(const NativeTrace& trace) {
+  std::set<std::string_view> tests;
+  std::vector<std::string_view> files;
+  for (const TestOutcome& test : trace.tests()) {
+    tests.insert(test.id);
+    const std::string_view file = test.id.substr(0, test.id.find("::"));
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  if (tests.size() == 1) return std::string(*tests.begin());
+  if (files.size() < 2) return files.empty() ? "" : std::string(files[0]);
+  return fmt::format("{} and {} more", files[0], files.size() - 1);
+}
+
+// For people. Older recorders named the program that ran the tests, which says nothing about them.
+std::string name_of(const NativeTrace& trace, const RunFacts& facts) {
+  if (!facts.source.empty()) return facts.source;
+  if (runs_tests(facts.program)) {
+    if (std::string tests = name_of_tests(trace); !tests.empty()) return tests;
+  }
+  return !facts.program.empty() ? facts.program : std::filesystem::path(trace.path()).filename().string();
+}
+
 }  // namespace
 
 std::string_view kept_bytes(NativeTrace& trace, std::string& room) {
@@ -137,7 +151,7 @@ std::string_view kept_bytes(NativeTrace& trace, std::string& room) {
   const std::string_view bytes = file.bytes().substr(0, used_size(file));
   Patches patches;
   for (const Fact& fact : trace.facts()) {
-    if (const NativeValue* value = trace.values().decode(fact.encoded)) mask_value(file, *value, patches);
+    if (const NativeValue* value = trace.values().decode(fact.encoded)) mask(file, *value, patches);
   }
   if (patches.empty()) return bytes;
   room = bytes;
@@ -162,8 +176,7 @@ Sequence sequence_of(NativeTrace& trace) {
   // Two parts of one trace say different things: neither stands for the other.
   if (const std::string_view part = trace.fact_text("trimmed"); !part.empty())
     sequence.uid += fmt::format(" trimmed {}", part);
-  sequence.name = masked(!facts.source.empty() ? facts.source : facts.program);
-  if (sequence.name.empty()) sequence.name = std::filesystem::path(trace.path()).filename().string();
+  sequence.name = masked(name_of(trace, facts));
   sequence.machine = facts.machine;
   for (const auto& [name, text] : facts.texts) {
     if (name == "command") sequence.command = text;

@@ -69,6 +69,23 @@ TEST(KeepCalls, ATraceIsNamedByItsFileWhereNothingElseNamesIt) {
   EXPECT_TRUE(sequence_of(native).uid.starts_with("content:"));
 }
 
+// Older recorders named pytest itself.
+TEST(KeepCalls, ARunOfTestsIsNamedByItsTests) {
+  const auto name = [](std::string_view script, const std::vector<std::string>& tests) {
+    TestTrace trace = some_calls();
+    trace.fact("script", string(script));
+    for (const std::string& test : tests) trace.test(test, "passed");
+    NativeTrace native = opened(trace.bytes());
+    return sequence_of(native).name;
+  };
+  EXPECT_EQ(name("pytest/__main__.py", {"a/test_x.py::test_a[1]"}), "a/test_x.py::test_a[1]");
+  EXPECT_EQ(name("bin/pytest", {"a/test_x.py::test_a", "a/test_x.py::test_b"}), "a/test_x.py");
+  EXPECT_EQ(name("py.test", {"a/test_x.py::t", "b/test_y.py::t", "c/test_z.py::t"}), "a/test_x.py and 2 more");
+  EXPECT_EQ(name("pytest/__main__.py", {}), "pytest/__main__.py");
+  EXPECT_EQ(name("models/pytest/demo.py", {"a/test_x.py::t"}), "models/pytest/demo.py");
+  EXPECT_EQ(name("demo/__main__.py", {"a/test_x.py::t"}), "demo/__main__.py");
+}
+
 TEST(KeepCalls, PartsAndConvertedTracesAreTold) {
   TestTrace part = some_calls();
   part.fact("uid", string("run"));

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "base/secrets.h"
-#include "format/native/made_text.h"
+#include "format/native/masked_facts.h"
 #include "format/native/value_json.h"
 
 namespace opwright::format {
@@ -32,12 +31,9 @@ bool is_scalar(const NativeValue& value) {
 }
 
 std::string joined(const NativeValue* value) {  // a text, or a list of words
-  if (value == nullptr) return "";
-  if (!value->is_list()) return masked(text_of(value));
-  std::vector<std::string> words;
-  for (const NativeValue* word : value->items) words.push_back(made_text(*word));
+  if (value == nullptr || !(value->is_list() || value->is(Tag::kString))) return "";
   std::string line;
-  for (const std::string& word : masked_words(words)) line += (line.empty() ? "" : " ") + word;
+  for (const MaskedPart& part : masked_parts(*value)) line += (line.empty() ? "" : " ") + part.text;
   return line;
 }
 
@@ -82,19 +78,16 @@ RunFacts facts_of_run(NativeTrace& trace) {
       continue;
     }
     if (fact.name == "machine" || fact.name == "uid" || fact.name.starts_with("@")) continue;
-    // The recorder masks secrets; older ones and other writers did not.
     if (is_scalar(*value)) {
-      facts.texts.emplace_back(fact.name, masked(made_text(*value)));
+      facts.texts.emplace_back(fact.name, masked_parts(*value).front().text);
     } else if (value->is_list()) {
       facts.texts.emplace_back(fact.name, joined(value));
     } else if (value->is(Tag::kDict)) {
       const bool versions = fact.name == "versions" || fact.name == "software_versions";
-      for (std::size_t i = 0; i + 1 < value->items.size(); i += 2) {
-        const std::string key = made_text(*value->items[i]);
-        if (!is_scalar(*value->items[i + 1])) continue;
-        std::string text = masked_words({key + "=" + made_text(*value->items[i + 1])}).front().substr(key.size() + 1);
-        if (key == "HF_MODEL" || key == "LLAMA_DIR") facts.models.emplace_back(key, text);
-        facts.texts.emplace_back(versions ? key : fmt::format("{}.{}", fact.name, key), std::move(text));
+      for (const MaskedPart& part : masked_parts(*value)) {
+        if (!is_scalar(*part.value)) continue;
+        if (part.key == "HF_MODEL" || part.key == "LLAMA_DIR") facts.models.emplace_back(part.key, part.text);
+        facts.texts.emplace_back(versions ? part.key : fmt::format("{}.{}", fact.name, part.key), part.text);
       }
     }
   }
