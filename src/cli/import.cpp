@@ -43,6 +43,9 @@ std::string human(const jobs::ImportReport& report, const jobs::IngestOptions& o
   text += report.written    ? "\n"
           : options.dry_run ? "   (dry run: nothing written)\n"
                             : "   (strict: nothing written)\n";
+  if (report.traces_kept > 0)
+    text += fmt::format("in their order: {} of {}{}\n", plural(report.calls_kept, "call"),
+                        plural(report.traces_kept, "trace"), report.written ? "" : " (not written)");
   if (!report.filtered.empty())
     text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), count_list(report.filtered, 8));
   if (!report.not_listed.empty()) {
@@ -127,7 +130,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add("bytes", static_cast<std::int64_t>(report.bytes))
       .add_number("seconds", seconds)
       .add_bool("written", report.written)
-      .add("raised", report.raised);
+      .add("raised", report.raised)
+      .add("traces_kept", report.traces_kept)
+      .add("calls_kept", report.calls_kept);
   print_object(object,
                {{"files", std::to_string(report.files)},
                 {"calls", std::to_string(report.calls)},
@@ -141,7 +146,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"unparsed_left", std::to_string(report.unparsed_left)},
                 {"bytes", std::to_string(report.bytes)},
                 {"seconds", fmt::format("{:.6f}", seconds)},
-                {"raised", std::to_string(report.raised)}},
+                {"raised", std::to_string(report.raised)},
+                {"calls_kept", std::to_string(report.calls_kept)}},
                human(report, options, seconds), env);
   if (report.refused) {
     return fail(

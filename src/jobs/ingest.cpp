@@ -100,9 +100,12 @@ class Ingest final : public format::TraceSink {
     return {};
   }
 
-  bool keeps_calls() const override { return keeps_calls_ && writer_ != nullptr; }
+  bool keeps_calls() const override { return keeps_calls_; }  // in a dry run too: it tells what would be kept
   // The writer decides whether it has them already; it gets them piece by piece, so that few are in memory.
   Status keep(Sequence sequence, std::string_view bytes) override {
+    ++report_.traces_kept;
+    report_.calls_kept += sequence.calls;
+    if (writer_ == nullptr) return {};
     sequence.digest = sha256(bytes);
     sequence.size = static_cast<std::int64_t>(bytes.size());
     const auto of = std::make_shared<const Sequence>(std::move(sequence));

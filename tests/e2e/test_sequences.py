@@ -125,6 +125,22 @@ def test_no_calls_leaves_them_out(opwright) -> None:
     assert len(kept(opwright)) == 1
 
 
+@pytest.mark.parametrize("path", ["native/tiny_llm.opwt", "per_op/v3", "jsonl/ops.jsonl", "demo"])
+def test_an_import_says_what_it_keeps_in_order(opwright, path: str) -> None:
+    """With the results of calls, which then are not left out."""
+    without = answer(opwright("--store", "none.db", "import", "--no-calls", fixture(path), "--format", "json"))
+    assert (without["traces_kept"], without["calls_kept"]) == (0, 0)
+    tried = answer(opwright("import", "--dry-run", fixture(path), "--format", "json"))
+    report = answer(opwright("import", fixture(path), "--format", "json"))
+    assert report["traces_kept"] == len(kept(opwright)) > 0
+    assert report["calls_kept"] == sum(trace["calls"] for trace in kept(opwright))
+    assert without["left_out"].pop("return values") > 0
+    assert tried["left_out"] == report["left_out"] == without["left_out"]
+    assert (tried["traces_kept"], tried["calls_kept"]) == (report["traces_kept"], report["calls_kept"])
+    results = [call for trace in kept(opwright) for call in calls(opwright, trace["trace"]) if call["ret"] is not None]
+    assert results
+
+
 def test_a_dry_run_and_a_refused_import_keep_nothing(opwright, tmp_path: Path) -> None:
     load_trace(opwright, fixture("demo/tiny_llm.json"))
     load_trace(opwright, NATIVE, options=("--dry-run",))

@@ -75,7 +75,7 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
       sink.lose({"unknown_shape", path, input.line_offset(), "a line without op_name or inputs"});
       continue;
     }
-    if (const Node* output = record.find("output"); output != nullptr && !output->is(Kind::kNull))
+    if (const Node* output = record.find("output"); !converter && output != nullptr && !output->is(Kind::kNull))
       sink.leave_out("return values", 1);
     arguments = "{\"inputs\": ";
     json::append_python(arguments, *inputs, {});

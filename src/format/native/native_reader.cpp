@@ -166,7 +166,7 @@ class Reader {
            1);
     }
     tell("calls of tests that did not pass", calls_left_out_);
-    tell("return values", return_values_);
+    if (!sink_.keeps_calls()) tell("return values", return_values_);  // else they are in the sequence
     tell("semaphore arguments", handles_);
     tell("tensor values", trace_.blobs().size());
     tell("ends of calls that never ended", unfinished_);

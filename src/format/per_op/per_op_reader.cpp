@@ -61,7 +61,7 @@ class FolderReader {
       sink_.lose({"unknown_shape", path, 0, wrong});
       return {};
     }
-    if ((*root)->find("return_value") != nullptr) sink_.leave_out("return values", 1);
+    if ((*root)->find("return_value") != nullptr) ++return_values_;
     if (converted_.handles > 0) sink_.leave_out("semaphore arguments", converted_.handles);
     if (converted_.tensors_with_values > 0) sink_.leave_out("tensor values", converted_.tensors_with_values);
     Observed observed;
@@ -79,6 +79,11 @@ class FolderReader {
     sighting.count = 1;
     observed.sightings.push_back(sighting);
     return sink_.observe(observed);
+  }
+
+  // No configuration has them. Said by whoever knows that no sequence has them either.
+  void leave_out_return_values() {
+    if (return_values_ > 0) sink_.leave_out("return values", return_values_);
   }
 
  private:
@@ -194,7 +199,7 @@ class FolderReader {
   TraceSink& sink_;
   std::string source_, uid_;
   ModelTags models_;
-  std::size_t files_ = 0;
+  std::size_t files_ = 0, return_values_ = 0;
   bool sources_are_tests_ = false;  // a folder that we wrote from a native trace
   const Node* machine_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
@@ -221,15 +226,21 @@ bool is_per_op_folder(const std::string& folder) {
 }
 
 Status read_per_op_folder(const std::string& folder, const ReadOptions& options, TraceSink& sink) {
-  if (!sink.keeps_calls()) return FolderReader(folder, options, sink).read();
+  FolderReader reader(folder, options, sink);
+  if (!sink.keeps_calls()) {
+    OPWRIGHT_TRY(reader.read());
+    reader.leave_out_return_values();
+    return {};
+  }
   OPWRIGHT_TRY_ASSIGN(SpooledTrace spool, SpooledTrace::create());
   // Beside the reading, which takes the files in another order and leaves out what did not pass.
   auto converting = std::async(std::launch::async, [&] { return per_op_to_native(folder, spool); });
-  const Status read = FolderReader(folder, options, sink).read();
+  const Status read = reader.read();
   const auto converted = converting.get();
   OPWRIGHT_TRY(read);
   if (converted) return spool.keep(folder, sink);
   OPWRIGHT_TRY(spool.status());
+  reader.leave_out_return_values();
   // Nothing but a folder without records, or what cannot be listed, which the reader has told.
   if (converted.error().code != ErrorCode::kNotATrace) sink.leave_out("orders of calls that cannot be read", 1);
   return {};
@@ -245,6 +256,7 @@ Status read_per_op_file(std::string_view text, const std::string& path, TraceSin
   }
   FolderReader reader(kNoFolder, options, sink);
   OPWRIGHT_TRY(reader.read_record(text, path));
+  reader.leave_out_return_values();
   TraceInfo info;
   info.uid = "content:" + to_hex(xxh128(text));
   info.format = "per-op";
