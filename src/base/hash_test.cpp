@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/stream_sha256.h"
+
 namespace opwright {
 namespace {
 
@@ -55,6 +57,17 @@ TEST(Hash, PiecesMakeTheHashOfTheWhole) {
     EXPECT_EQ(hash.digest(), xxh128(text)) << "asking changes nothing";
   }
   EXPECT_EQ(StreamHash().digest(), xxh128(""));
+}
+
+TEST(Hash, Sha256InPieces) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "piece " + std::to_string(i);
+  for (const std::size_t step : {1u, 63u, 64u, 65u, 100000u}) {
+    StreamSha256 hash;
+    for (std::size_t at = 0; at < text.size(); at += step) hash.add(std::string_view(text).substr(at, step));
+    EXPECT_EQ(hash.digest(), sha256(text)) << step;
+  }
+  EXPECT_EQ(StreamSha256().digest(), sha256(""));
 }
 
 TEST(Hash, ThreadsDoNotDisturbEachOther) {

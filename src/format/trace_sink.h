@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,12 @@ struct Loss {
   std::size_t count = 1;  // how many of them this one stands for
 };
 
+// A native trace as it is kept. It may be larger than what shall be in memory: whoever walks through it says so.
+struct TraceBytes {
+  std::string_view bytes;
+  std::function<void(std::size_t end)> passed = {};  // what lies before `end` may leave memory; may be empty
+};
+
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -36,8 +43,8 @@ class TraceSink {
   virtual void add_file() = 0;
   // Whether the calls of a trace are wanted in their order too: a reader whose format has one then gives them once.
   virtual bool keeps_calls() const { return false; }
-  // `bytes` is a native trace; digest and size of the sequence follow from it and are not set yet.
-  virtual Status keep(Sequence /*sequence*/, std::string_view /*bytes*/) { return {}; }
+  // Digest and size of the sequence follow from the bytes and are not set yet.
+  virtual Status keep(Sequence /*sequence*/, const TraceBytes& /*trace*/) { return {}; }
 };
 
 struct ReadOptions {

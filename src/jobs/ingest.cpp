@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/stream_sha256.h"
 #include "format/read_trace.h"
 #include "jobs/ledger.h"
 #include "jobs/store_source.h"
@@ -35,6 +36,15 @@ struct KeyHasher {
     return hash;
   }
 };
+
+template <class F>
+void for_each_piece(const format::TraceBytes& trace, F&& take) {
+  for (std::size_t at = 0; at < trace.bytes.size(); at += store::kPieceBytes) {
+    const std::string_view piece = trace.bytes.substr(at, store::kPieceBytes);
+    take(piece, at + piece.size() >= trace.bytes.size());
+    if (trace.passed) trace.passed(at + piece.size());
+  }
+}
 
 class Ingest final : public format::TraceSink {
  public:
@@ -102,20 +112,21 @@ class Ingest final : public format::TraceSink {
 
   bool keeps_calls() const override { return keeps_calls_; }  // in a dry run too: it tells what would be kept
   // The writer decides whether it has them already; it gets them piece by piece, so that few are in memory.
-  Status keep(Sequence sequence, std::string_view bytes) override {
+  Status keep(Sequence sequence, const format::TraceBytes& trace) override {
     ++report_.traces_kept;
     report_.calls_kept += sequence.calls;
     if (writer_ == nullptr) return {};
-    sequence.digest = sha256(bytes);
-    sequence.size = static_cast<std::int64_t>(bytes.size());
+    StreamSha256 digest;
+    for_each_piece(trace, [&](std::string_view piece, bool) { digest.add(piece); });
+    sequence.digest = digest.digest();
+    sequence.size = static_cast<std::int64_t>(trace.bytes.size());
     const auto of = std::make_shared<const Sequence>(std::move(sequence));
     std::int64_t place = 0;
-    for (std::size_t at = 0; at < bytes.size(); at += store::kPieceBytes) {
+    for_each_piece(trace, [&](std::string_view piece, bool last) {
       store::Batch batch;
-      batch.pieces.push_back(
-          {of, place++, std::string(bytes.substr(at, store::kPieceBytes)), at + store::kPieceBytes >= bytes.size()});
+      batch.pieces.push_back({of, place++, std::string(piece), last});
       writer_->put(std::move(batch));
-    }
+    });
     return {};
   }
 

@@ -74,7 +74,7 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
   OPWRIGHT_TRY_ASSIGN(const auto sequences, reader.sequences());
   for (const store::SequenceRow& row : sequences) {
     OPWRIGHT_TRY_ASSIGN(const std::string bytes, reader.trace_bytes(row));
-    OPWRIGHT_TRY(sink.keep(row.sequence, bytes));
+    OPWRIGHT_TRY(sink.keep(row.sequence, {.bytes = bytes}));
   }
   return {};
 }
@@ -85,8 +85,9 @@ Status read_damaged_store(const std::string& path, int wait_ms, format::TraceSin
   sink.add_file();
   OPWRIGHT_TRY(salvage.traces([&](const store::TraceRow& row) { return describe(row, sink), Status(); }));
   if (sink.keeps_calls())
-    OPWRIGHT_TRY(salvage.sequences(
-        [&](const store::SequenceRow& row, const std::string& bytes) { return sink.keep(row.sequence, bytes); }));
+    OPWRIGHT_TRY(salvage.sequences([&](const store::SequenceRow& row, const std::string& bytes) {
+      return sink.keep(row.sequence, {.bytes = bytes});
+    }));
   return salvage.forms([&](const store::SavedForm& saved) -> Status {
     const Observed observed = observed_of(saved.form, path);
     sink.add_bytes(saved.form.text.size());

@@ -51,7 +51,6 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
     digest.add(*line);
     digest.add("\n");
     sink.add_bytes(line->size() + 1);
-    if (converter) converter->line(*line, input.line_offset());
     if (line->find_first_not_of(" \t\r") == std::string_view::npos) {
       const std::string_view blank = input.blank_lines();
       digest.add(blank);
@@ -75,6 +74,7 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
       sink.lose({"unknown_shape", path, input.line_offset(), "a line without op_name or inputs"});
       continue;
     }
+    if (converter) converter->record(record, *op, *inputs);
     if (const Node* output = record.find("output"); !converter && output != nullptr && !output->is(Kind::kNull))
       sink.leave_out("return values", 1);
     arguments = "{\"inputs\": ";
@@ -105,7 +105,7 @@ Status read_op_jsonl(Input& input, const std::string& path, TraceSink& sink) {
     OPWRIGHT_TRY(sink.observe(observed));
   }
   if (converter) {
-    OPWRIGHT_TRY(converter->finish());
+    OPWRIGHT_TRY(converter->finish(digest.digest()));
     OPWRIGHT_TRY(spool->keep(path, sink));
   }
   TraceInfo info;

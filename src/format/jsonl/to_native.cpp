@@ -212,25 +212,15 @@ class JsonlConverter::Lines {
  public:
   explicit Lines(TraceOutput& output) : output_(output) {}
 
-  void line(std::string_view text, std::size_t offset) {
-    digest_.add(text);
-    digest_.add("\n");
-    if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
-    if (offset == 0 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    const auto root = document_.parse(text);
-    if (!root) return conversion_.lose("damaged_line", fmt::format("byte {}: {}", offset, root.error().what));
-    const auto op = (*root)->string_field("op_name");
-    const Node* inputs = (*root)->find("inputs");
-    if (!op || inputs == nullptr || !inputs->is(Kind::kArray))
-      return conversion_.lose("unknown_shape", fmt::format("byte {}: a line without op_name or inputs", offset));
-    start(**root);
-    call(*op, *inputs, **root);
+  void record(const Node& record, std::string_view op, const Node& inputs) {
+    start(record);
+    call(op, inputs, record);
   }
 
-  Result<Conversion> finish() {
+  Result<Conversion> finish(const Hash128& digest) {
     if (!writer_) start({});
     Encoder uid;
-    uid.string(run_id_.empty() ? "content:" + to_hex(digest_.digest()) : "run_id:" + run_id_);
+    uid.string(run_id_.empty() ? "content:" + to_hex(digest) : "run_id:" + run_id_);
     writer_->fact("uid", uid.view());
     OPWRIGHT_TRY(writer_->finish());
     conversion_.calls = writer_->calls();
@@ -334,8 +324,6 @@ class JsonlConverter::Lines {
   TraceOutput& output_;
   std::optional<NativeWriter> writer_;
   std::optional<Values> values_;
-  json::Document document_;
-  StreamHash digest_;
   std::string run_id_;
   std::int64_t start_ = 0, last_end_ = 0;
   Conversion conversion_;
@@ -343,25 +331,47 @@ class JsonlConverter::Lines {
 
 JsonlConverter::JsonlConverter(TraceOutput& output) : lines_(std::make_unique<Lines>(output)) {}
 JsonlConverter::~JsonlConverter() = default;
-void JsonlConverter::line(std::string_view text, std::size_t offset) { lines_->line(text, offset); }
-Result<Conversion> JsonlConverter::finish() { return lines_->finish(); }
+void JsonlConverter::record(const Node& record, std::string_view op, const Node& inputs) {
+  lines_->record(record, op, inputs);
+}
+Result<Conversion> JsonlConverter::finish(const Hash128& digest) { return lines_->finish(digest); }
 
 Result<Conversion> jsonl_to_native(Input& input, TraceOutput& output) {
   JsonlConverter converter(output);
-  Conversion cut;
+  Conversion lost;
+  json::Document document;
+  StreamHash digest;
   while (true) {
     const auto next = input.next_line();
     if (!next && next.error().code == ErrorCode::kUnsupported) return fail(next.error());  // beyond a limit
     if (!next) {  // a cut tail: what came before it is whole
-      cut.lose("cut_input", next.error().message);
+      lost.lose("cut_input", next.error().message);
       break;
     }
     if (!*next) break;
-    converter.line(**next, input.line_offset());
-    if ((*next)->empty()) (void)input.blank_lines();  // they count for nothing
+    std::string_view text = **next;
+    digest.add(text);
+    digest.add("\n");
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos) {
+      digest.add(input.blank_lines());
+      continue;
+    }
+    const std::size_t offset = input.line_offset();
+    if (offset == 0 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
+    const auto root = document.parse(text);
+    if (!root) {
+      lost.lose("damaged_line", fmt::format("byte {}: {}", offset, root.error().what));
+      continue;
+    }
+    const auto op = (*root)->string_field("op_name");
+    const Node* inputs = (*root)->find("inputs");
+    if (op && inputs != nullptr && inputs->is(Kind::kArray))
+      converter.record(**root, *op, *inputs);
+    else
+      lost.lose("unknown_shape", fmt::format("byte {}: a line without op_name or inputs", offset));
   }
-  OPWRIGHT_TRY_ASSIGN(Conversion conversion, converter.finish());
-  conversion.losses.merge(cut.losses);
+  OPWRIGHT_TRY_ASSIGN(Conversion conversion, converter.finish(digest.digest()));
+  conversion.losses.merge(lost.losses);
   return conversion;
 }
 

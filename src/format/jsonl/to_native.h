@@ -1,17 +1,18 @@
 // Op JSONL as a native trace.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string_view>
 
+#include "base/hash.h"
 #include "base/input.h"
+#include "base/json.h"
 #include "format/conversion.h"
 #include "format/native/trace_output.h"
 
 namespace opwright::format {
 
-// Line by line, for whoever reads the lines himself.
+// Line by line, for whoever reads and parses the lines himself.
 class JsonlConverter {
  public:
   explicit JsonlConverter(TraceOutput& output);
@@ -19,8 +20,10 @@ class JsonlConverter {
   JsonlConverter(const JsonlConverter&) = delete;
   JsonlConverter& operator=(const JsonlConverter&) = delete;
 
-  void line(std::string_view text, std::size_t offset);  // the offset of the line in the input
-  Result<Conversion> finish();
+  // A line with an `op_name` and a list of `inputs`.
+  void record(const json::Node& record, std::string_view op, const json::Node& inputs);
+  // `digest` of all lines names a trace whose first line has no run id.
+  Result<Conversion> finish(const Hash128& digest);
 
  private:
   class Lines;

@@ -190,7 +190,9 @@ Status keep_calls(NativeTrace& trace, TraceSink& sink) {
   Sequence sequence = sequence_of(trace);
   if (sequence.calls == 0) return {};
   std::string room;
-  return sink.keep(std::move(sequence), kept_bytes(trace, room));
+  TraceBytes kept{.bytes = kept_bytes(trace, room)};
+  if (room.empty()) kept.passed = trace.file().passed();
+  return sink.keep(std::move(sequence), kept);
 }
 
 }  // namespace opwright::format

@@ -154,8 +154,8 @@ class KeepingSink final : public TraceSink {
   void add_bytes(std::size_t) override {}
   void add_file() override {}
   bool keeps_calls() const override { return true; }
-  Status keep(Sequence sequence, std::string_view bytes) override {
-    kept.emplace_back(std::move(sequence), std::string(bytes));
+  Status keep(Sequence sequence, const TraceBytes& trace) override {
+    kept.emplace_back(std::move(sequence), std::string(trace.bytes));
     return {};
   }
 

@@ -41,8 +41,9 @@ Result<NativeTrace> NativeTrace::from_bytes(std::string bytes, const std::string
   return of(NativeFile::from_text(std::move(bytes), shown));
 }
 
-Result<NativeTrace> NativeTrace::from_view(std::string_view bytes, const std::string& shown) {
-  return of(NativeFile::from_view(bytes, shown));
+Result<NativeTrace> NativeTrace::from_view(std::string_view bytes, const std::string& shown,
+                                           NativeFile::Passed passed) {
+  return of(NativeFile::from_view(bytes, shown, std::move(passed)));
 }
 
 Result<NativeTrace> NativeTrace::of(Result<NativeFile> file) {

@@ -56,7 +56,8 @@ class NativeTrace {
   static Result<NativeTrace> open(const std::string& path);
   static Result<NativeTrace> from_input(Input&& input, const std::string& shown);
   static Result<NativeTrace> from_bytes(std::string bytes, const std::string& shown);
-  static Result<NativeTrace> from_view(std::string_view bytes, const std::string& shown);  // they outlive it
+  static Result<NativeTrace> from_view(std::string_view bytes, const std::string& shown,
+                                       NativeFile::Passed passed = {});  // they outlive it
 
   const NativeFile& file() const { return file_; }
   const capture::Header& header() const { return file_.header(); }

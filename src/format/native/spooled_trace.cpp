@@ -60,8 +60,18 @@ Status SpooledTrace::keep(const std::string& shown, TraceSink& sink) {
   // Nobody else has this file: it cannot shrink under the mapping.
   void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_, 0);
   if (mapped == MAP_FAILED) return fail(no_room(folder_, errno));
+  // A walk from front to back leaves its pages to the system as it goes, so that memory does not grow with the calls.
+  constexpr std::size_t kAtOnce = std::size_t{1} << 20U;
+  std::size_t left = 0;
+  const auto passed = [&](std::size_t end) {
+    if (end < left) left = 0;  // another walk
+    if (end - left < kAtOnce) return;
+    const std::size_t to = end / kAtOnce * kAtOnce;
+    madvise(static_cast<char*>(mapped) + left, to - left, MADV_DONTNEED);  // a hint: what cannot go stays
+    left = to;
+  };
   const auto keep_mapped = [&]() -> Status {
-    auto trace = NativeTrace::from_view({static_cast<const char*>(mapped), size_}, shown);
+    auto trace = NativeTrace::from_view({static_cast<const char*>(mapped), size_}, shown, passed);
     if (trace) return keep_calls(*trace, sink);
     if (trace.error().code != ErrorCode::kUnsupported) return fail(trace.error());
     sink.leave_out("orders of calls that are beyond a limit", 1);  // its configurations are there

@@ -60,8 +60,9 @@ Result<NativeFile> NativeFile::from_text(std::string bytes, const std::string& s
   return file;
 }
 
-Result<NativeFile> NativeFile::from_view(std::string_view bytes, const std::string& shown) {
+Result<NativeFile> NativeFile::from_view(std::string_view bytes, const std::string& shown, Passed passed) {
   NativeFile file(shown);
+  file.passed_ = std::move(passed);
   file.bytes_ = bytes;
   OPWRIGHT_TRY(file.check_header());
   file.find_chunks();
@@ -135,6 +136,7 @@ void NativeFile::find_chunks() {
     chunk.offset = at + sizeof(ChunkHeader);
     check_records(chunk, end, size > rest.size());
     chunks_.push_back(chunk);
+    if (passed_) passed_(chunk.end);
     // A damaged chunk of several units may be one whose length was wrong all along: chunks behind it are looked for
     // inside it too. Its own bytes hardly look like a chunk with a right checksum.
     at = chunk.damaged ? at + kUnit : end;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,12 +43,15 @@ class NativeFile {
   static Result<NativeFile> open(const std::string& path);
   static Result<NativeFile> from_input(Input&& input, const std::string& shown);
   static Result<NativeFile> from_text(std::string bytes, const std::string& shown);
-  // Of bytes that outlive it.
-  static Result<NativeFile> from_view(std::string_view bytes, const std::string& shown);
+  // Of bytes that outlive it. `passed` hears how far a walk through them has come: what lies before may leave memory,
+  // and is read again when it is asked for.
+  using Passed = std::function<void(std::size_t end)>;
+  static Result<NativeFile> from_view(std::string_view bytes, const std::string& shown, Passed passed = {});
 
   const std::string& path() const { return path_; }
   const capture::Header& header() const { return header_; }
   std::string_view bytes() const { return bytes_; }
+  const Passed& passed() const { return passed_; }
   // Sorted by lane, then by ordinal.
   const std::vector<Chunk>& chunks() const { return chunks_; }
   const TraceDamage& damage() const { return damage_; }
@@ -56,6 +60,7 @@ class NativeFile {
   template <class F>
   void for_each_record(const Chunk& chunk, F&& visit) const {
     for (std::size_t at = chunk.offset; at < chunk.end;) visit(record_at(at));
+    if (passed_) passed_(chunk.end);
   }
   // The record at `at`; moves behind it.
   RecordView record_at(std::size_t& at) const;
@@ -71,6 +76,7 @@ class NativeFile {
   Text mapped_;
   std::string owned_;
   std::string_view bytes_;
+  Passed passed_;
   capture::Header header_{};
   std::vector<Chunk> chunks_;
   TraceDamage damage_;

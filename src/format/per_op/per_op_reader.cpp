@@ -40,8 +40,12 @@ class FolderReader {
     return sink_.end_trace(info);
   }
 
-  // A record given as text, without its folder.
-  Status read_record(std::string_view text, const std::string& path) {
+  // The calls in their order, beside the reading; null: somebody else sees to them.
+  void keep_calls(PerOpConverter* converter) { converter_ = converter; }
+  Hash128 digest() const { return digest_.digest(); }
+
+  // A record given as text; without its file where it stands alone.
+  Status read_record(std::string_view text, const std::string& path, const PerOpFile* file = nullptr) {
     digest_.add(text);
     sink_.add_bytes(text.size());
     const auto root = document_.parse(text);
@@ -49,6 +53,7 @@ class FolderReader {
       sink_.lose({"unreadable_file", path, root.error().offset, json::describe(text, root.error())});
       return {};
     }
+    if (converter_ != nullptr && file != nullptr) converter_->record(*file, **root);
     if (document_.duplicate_keys() > 0)
       sink_.lose({"duplicate_key", path, 0, "a key stands twice in an object; the last one was taken"});
     const auto op = (*root)->string_field("operation_name");
@@ -153,7 +158,7 @@ class FolderReader {
         sink_.lose({"unreadable_file", path, 0, read.error().message});
         continue;
       }
-      OPWRIGHT_TRY(read_record(text_, path));
+      OPWRIGHT_TRY(read_record(text_, path, &record));
     }
     if (listing.side_files > 0) sink_.leave_out("side files", listing.side_files);
     for (const auto& [what, count] : listing.skipped) sink_.leave_out(what, count);
@@ -202,6 +207,7 @@ class FolderReader {
   std::size_t files_ = 0, return_values_ = 0;
   bool sources_are_tests_ = false;  // a folder that we wrote from a native trace
   const Node* machine_ = nullptr;
+  PerOpConverter* converter_ = nullptr;
   std::vector<std::pair<std::string, std::string>> facts_;
   json::Document metadata_, document_;
   ArgumentTree tree_;
@@ -233,11 +239,20 @@ Status read_per_op_folder(const std::string& folder, const ReadOptions& options,
     return {};
   }
   OPWRIGHT_TRY_ASSIGN(SpooledTrace spool, SpooledTrace::create());
-  // Beside the reading, which takes the files in another order and leaves out what did not pass.
-  auto converting = std::async(std::launch::async, [&] { return per_op_to_native(folder, spool); });
-  const Status read = reader.read();
-  const auto converted = converting.get();
-  OPWRIGHT_TRY(read);
+  const auto read_and_convert = [&]() -> Result<Result<Conversion>> {
+    if (const auto converter = PerOpConverter::of_plain_folder(folder, spool); converter && *converter) {
+      reader.keep_calls(converter->get());
+      OPWRIGHT_TRY(reader.read());
+      return (*converter)->finish(reader.digest());
+    }
+    // Tests: the reading takes them in another order, and leaves out those that did not pass.
+    auto converting = std::async(std::launch::async, [&] { return per_op_to_native(folder, spool); });
+    const Status read = reader.read();
+    auto converted = converting.get();
+    OPWRIGHT_TRY(read);
+    return converted;
+  };
+  OPWRIGHT_TRY_ASSIGN(const Result<Conversion> converted, read_and_convert());
   if (converted) return spool.keep(folder, sink);
   OPWRIGHT_TRY(spool.status());
   reader.leave_out_return_values();

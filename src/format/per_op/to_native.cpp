@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "base/hash.h"
@@ -23,20 +24,11 @@ using capture::Encoder;
 using json::Kind;
 using json::Node;
 
-struct Folder {
-  std::string path, test, status;
-};
+}  // namespace
 
-struct Record {
-  std::uint64_t number = 0;
-  std::size_t folder = 0;
-  std::string name;
-  std::int64_t time = 0;  // ns since 1970; 0 unknown
-};
-
-class FolderConverter {
+class PerOpConverter::Folder {
  public:
-  explicit FolderConverter(TraceOutput& output) : output_(output) {}
+  explicit Folder(TraceOutput& output) : output_(output) {}
 
   Result<Conversion> run(const std::string& path) {
     std::error_code ignored;
@@ -49,31 +41,55 @@ class FolderConverter {
     }
     if (records_.empty())
       return fail(ErrorCode::kNotATrace, fmt::format("{}: no per-op file in it; nothing to convert", path));
-    const std::string uid = uid_of_records();
+    start(path);
+    const Hash128 digest = has_uid_ ? Hash128{} : digest_of_records();
     std::stable_sort(records_.begin(), records_.end(),
                      [](const Record& a, const Record& b) { return a.number < b.number; });
-    std::int64_t start = 0;
+    for (const Record& record : records_) convert(record);
+    return finish(digest);
+  }
+
+  // Whether it is a folder of records and nothing else that is entered.
+  Result<bool> is_plain(const std::string& path) {
+    OPWRIGHT_TRY_ASSIGN(const PerOpListing listing, list_per_op(path));
+    folders_.push_back({path, "", ""});
+    for (const PerOpFile& file : listing.records) add_record(file, 0);
+    return listing.folders.empty() && !listing.records.empty();
+  }
+
+  void start(const std::string& path) {
     for (const Record& record : records_) {
-      if (record.time != 0 && (start == 0 || record.time < start)) start = record.time;
+      if (record.time != 0 && (start_ == 0 || record.time < start_)) start_ = record.time;
     }
-    start_ = start;
-    NativeWriter writer(output_, {.start_unix_ns = static_cast<std::uint64_t>(start)});
-    JsonValues values(writer);
-    writer_ = &writer;
-    values_ = &values;
-    write_facts(path, uid);
-    for (const Record& record : records_) OPWRIGHT_TRY(convert(record));
-    OPWRIGHT_TRY(writer.finish());
-    conversion_.calls = writer.calls();
+    writer_.emplace(output_, NativeWriter::Start{.start_unix_ns = static_cast<std::uint64_t>(start_)});
+    values_.emplace(*writer_);
+    write_facts(path);
+  }
+
+  void take(const PerOpFile& file, const Node& root) { take(record_of(file, 0), root); }
+
+  Result<Conversion> finish(const Hash128& digest) {
+    if (!has_uid_) fact("uid", "content:" + to_hex(digest));
+    OPWRIGHT_TRY(writer_->finish());
+    conversion_.calls = writer_->calls();
     return conversion_;
   }
 
  private:
-  void add_record(const PerOpFile& file, std::size_t folder) {
-    Record record{file.number, folder, file.name, 0};
-    if (const auto time = time_of_file(file.name)) record.time = *time;
-    records_.push_back(std::move(record));
+  struct TestFolder {
+    std::string path, test, status;
+  };
+  struct Record {
+    std::uint64_t number = 0;
+    std::size_t folder = 0;
+    std::string name;
+    std::int64_t time = 0;  // ns since 1970; 0 unknown
+  };
+
+  static Record record_of(const PerOpFile& file, std::size_t folder) {
+    return {file.number, folder, file.name, time_of_file(file.name).value_or(0)};
   }
+  void add_record(const PerOpFile& file, std::size_t folder) { records_.push_back(record_of(file, folder)); }
 
   // The order of an import: the folder itself, then its tests by the names of their folders.
   Status find_records(const std::string& path) {
@@ -82,7 +98,7 @@ class FolderConverter {
     for (const auto& [what, count] : listing.skipped) conversion_.drop(what, count);
     for (const PerOpFile& file : listing.records) add_record(file, 0);
     for (const std::string& name : listing.folders) {
-      Folder folder{path + "/" + name, "", ""};
+      TestFolder folder{path + "/" + name, "", ""};
       std::string text;
       json::Document document;
       if (read_file(folder.path + "/_status.json", text)) {
@@ -104,21 +120,13 @@ class FolderConverter {
   }
 
   // Without a uid of its own a trace is named by its content, in the order in which an import reads it.
-  std::string uid_of_records() {
+  Hash128 digest_of_records() {
     StreamHash digest;
-    std::string text;
-    if (read_file(folders_[0].path + "/_trace_metadata.json", text)) {
-      json::Document document;
-      const auto root = document.parse(text);
-      if (root) {
-        if (const auto uid = (*root)->string_field("trace_uid"); uid && !uid->empty()) return std::string(*uid);
-      }
-      digest.add(text);
-    }
+    if (read_file(folders_[0].path + "/_trace_metadata.json", text_)) digest.add(text_);
     for (const Record& record : records_) {
-      if (read_file(path_of(record), text)) digest.add(text);
+      if (read_file(path_of(record), text_)) digest.add(text_);
     }
-    return "content:" + to_hex(digest.digest());
+    return digest.digest();
   }
 
   std::string path_of(const Record& record) const { return folders_[record.folder].path + "/" + record.name; }
@@ -129,8 +137,7 @@ class FolderConverter {
     writer_->fact(name, encoded.view());
   }
 
-  void write_facts(const std::string& path, const std::string& uid) {
-    fact("uid", uid);
+  void write_facts(const std::string& path) {
     fact("converted_from", "per-op");
     std::string text;
     json::Document document;
@@ -141,6 +148,9 @@ class FolderConverter {
       fact("@per_op/_trace_metadata.json", text);
       const auto root = document.parse(text);
       if (root && (*root)->is(Kind::kObject)) {
+        const auto uid = (*root)->string_field("trace_uid");
+        has_uid_ = uid && !uid->empty();
+        if (has_uid_) fact("uid", *uid);
         if (const auto named = (*root)->string_field("test_source")) source = *named;
         if ((*root)->string_field("sources") == "test_nodeid") source.clear();  // each call is its test's own
         write_metadata(**root);
@@ -148,7 +158,7 @@ class FolderConverter {
     }
     if (!source.empty()) fact("source", source);
     if (read_file(folders_[0].path + "/_test_results.json", text)) fact("@per_op/_test_results.json", text);
-    for (const Folder& folder : folders_) {
+    for (const TestFolder& folder : folders_) {
       if (folder.test.empty() || folder.status.empty()) continue;
       Encoder encoded;
       encoded.dict(2);
@@ -188,25 +198,22 @@ class FolderConverter {
     writer_->fact("environment", encoded.view());
   }
 
-  Status convert(const Record& record) {
+  void convert(const Record& record) {
     const std::string path = path_of(record);
-    if (const Status read = read_file(path, text_); !read) {
-      conversion_.lose("unreadable_file", read.error().message);
-      return {};
-    }
+    if (const Status read = read_file(path, text_); !read)
+      return conversion_.lose("unreadable_file", read.error().message);
     const auto root = document_.parse(text_);
-    if (!root) {
-      conversion_.lose("unreadable_file", path + ": " + json::describe(text_, root.error()));
-      return {};
-    }
-    const auto op = (*root)->string_field("operation_name");
-    const Node* args = (*root)->find("args");
-    if (!op || args == nullptr || !args->is(Kind::kArray)) {
-      conversion_.lose("unknown_shape", path + ": no operation_name or no args: not a per-op record");
-      return {};
-    }
+    if (!root) return conversion_.lose("unreadable_file", path + ": " + json::describe(text_, root.error()));
+    take(record, **root);
+  }
+
+  void take(const Record& record, const Node& root) {
+    const auto op = root.string_field("operation_name");
+    const Node* args = root.find("args");
+    if (!op || args == nullptr || !args->is(Kind::kArray))
+      return conversion_.lose("unknown_shape", path_of(record) + ": no operation_name or no args: not a per-op record");
     std::uint64_t number = record.number;
-    if (const Node* id = (*root)->find("operation_id"); id != nullptr && id->as_int64().value_or(-1) > 0) {
+    if (const Node* id = root.find("operation_id"); id != nullptr && id->as_int64().value_or(-1) > 0) {
       if (number == 0) number = static_cast<std::uint64_t>(*id->as_int64());
       if (number != static_cast<std::uint64_t>(*id->as_int64())) conversion_.drop("operation_id other than the file's");
     }
@@ -215,8 +222,7 @@ class FolderConverter {
       conversion_.drop("numbers that are there twice");
     }
     last_number_ = number;
-    write_call(record, number, *op, **root, *args);
-    return {};
+    write_call(record, number, *op, root, *args);
   }
 
   void write_call(const Record& record, std::uint64_t number, std::string_view op, const Node& root, const Node& args) {
@@ -290,9 +296,10 @@ class FolderConverter {
   }
 
   TraceOutput& output_;
-  NativeWriter* writer_ = nullptr;
-  JsonValues* values_ = nullptr;
-  std::vector<Folder> folders_;
+  std::optional<NativeWriter> writer_;
+  std::optional<JsonValues> values_;
+  bool has_uid_ = false;
+  std::vector<TestFolder> folders_;
   std::vector<Record> records_;
   std::int64_t start_ = 0;
   std::uint64_t last_number_ = 0, last_ticks_ = 0;
@@ -301,10 +308,24 @@ class FolderConverter {
   Conversion conversion_;
 };
 
-}  // namespace
+PerOpConverter::PerOpConverter() = default;
+PerOpConverter::~PerOpConverter() = default;
+
+Result<std::unique_ptr<PerOpConverter>> PerOpConverter::of_plain_folder(const std::string& folder,
+                                                                        TraceOutput& output) {
+  auto converter = std::unique_ptr<PerOpConverter>(new PerOpConverter);
+  converter->folder_ = std::make_unique<Folder>(output);
+  OPWRIGHT_TRY_ASSIGN(const bool plain, converter->folder_->is_plain(folder));
+  if (!plain) return nullptr;
+  converter->folder_->start(folder);
+  return converter;
+}
+
+void PerOpConverter::record(const PerOpFile& file, const Node& record) { folder_->take(file, record); }
+Result<Conversion> PerOpConverter::finish(const Hash128& digest) { return folder_->finish(digest); }
 
 Result<Conversion> per_op_to_native(const std::string& path, TraceOutput& output) {
-  return FolderConverter(output).run(path);
+  return PerOpConverter::Folder(output).run(path);
 }
 
 }  // namespace opwright::format
