@@ -247,6 +247,7 @@ class Dump {
         .add_raw("ret", ret)
         .add_raw("writes", changes_json(call, true))
         .add_raw("frees", changes_json(call, false));
+    if (trace_.flow().edges == DataFlow::kInferred) object.add("flow", "inferred");
     if (call.thinned) object.add_bool("thinned", true);
     if (call.direct) object.add_bool("direct", true);
     add_data(call, object);

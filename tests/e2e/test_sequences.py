@@ -170,12 +170,42 @@ def test_what_is_lost_of_a_trace_is_told_again(opwright, name: str) -> None:
 def test_formats_with_an_order_are_kept_as_convert_makes_them(opwright, name: str, form: str) -> None:
     load_trace(opwright, fixture(name))
     (trace,) = kept(opwright)
-    assert (trace["format"], trace["flow"]) == (form, "none")
+    assert trace["format"] == form
+    marked = {call.get("flow") for call in calls(opwright, trace["trace"])}
+    assert trace["flow"] in ("inferred", "none") and marked == {"inferred" if trace["flow"] == "inferred" else None}
     assert opwright("convert", fixture(name), "--to", "native", "-o", "converted.opwt").returncode == 0
     dumped = opwright("dump", "converted.opwt", "--format", "jsonl").stdout.splitlines()
     assert opwright("calls", trace["trace"], "--format", "jsonl").stdout.splitlines()[1:] == dumped[1:]
     load_trace(opwright, "converted.opwt")  # the same calls under another name
     assert [other["trace"] for other in kept(opwright)] == [trace["trace"]]
+
+
+def test_inferred_edges_are_marked_and_ambiguous_ones_are_counted(opwright, tmp_path: Path) -> None:
+    def tensor(width: int) -> dict:
+        return {"__type__": "ttnn.TensorRef", "shape": [width], "dtype": "DataType.BFLOAT16"}
+
+    chain = [(1, 2), (2, 3), (3, 4), (1, 4), (4, 5)]  # the last could use either of two
+    lines = [{"run_id": "r", "op_name": "ttnn.relu", "inputs": [tensor(a)], "kwargs": {}, "output": tensor(b)} for a, b in chain]
+    (tmp_path / "chain.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    load_trace(opwright, "chain.jsonl")
+    (trace,) = kept(opwright)
+    assert trace["flow"] == "inferred"
+    assert [call["args"][0]["$t"] for call in calls(opwright, trace["trace"])] == [0, 1, 2, 0, 0]
+    shown = opwright("calls", trace["trace"]).stdout
+    assert "ttnn.relu(~1 [2]" in shown and "ttnn.relu(#? [4]" in shown
+    assert '"inferred": 2' in shown and '"ambiguous": 1' in shown
+
+
+def test_a_python_record_is_kept_with_its_tensors(opwright) -> None:
+    load_trace(opwright, fixture("graph/report.python_io.json"))
+    (trace,) = kept(opwright)
+    assert (trace["name"], trace["format"], trace["flow"], trace["calls"]) == ("report.python_io.json", "graph-python-io", "recorded", 6)
+    shown = calls(opwright, trace["trace"])
+    records = json.loads(fixture("graph/report.python_io.json").read_text())
+    assert [call["op"] for call in shown] == [record["name"] for record in records]
+    ids = [{tensor["$t"] for value in [*call["args"], *call["kw"].values()] for tensor in (value if isinstance(value, list) else [value]) if isinstance(tensor, dict) and "$t" in tensor} for call in shown]
+    assert ids == [set(record["input_tensor_ids"]) for record in records]
+    assert [call["ret"] for call in shown if call["ret"] is None] == [None]  # one of them has no result
 
 
 def test_lines_from_a_pipe_are_kept_too(opwright, tmp_path: Path) -> None:

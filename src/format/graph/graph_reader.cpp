@@ -8,6 +8,8 @@
 
 #include "base/hash.h"
 #include "base/json_write.h"
+#include "format/graph/to_native.h"
+#include "format/native/spooled_trace.h"
 
 namespace opwright::format {
 namespace {
@@ -33,9 +35,11 @@ void append_tensor(std::string& out, const Node& params) {
   out += "}}";
 }
 
+std::string uid_of(std::string_view text) { return "content:" + to_hex(xxh128(text)); }
+
 Status end(std::string_view text, const std::string& path, std::string_view format, TraceSink& sink) {
   TraceInfo info;
-  info.uid = "content:" + to_hex(xxh128(text));
+  info.uid = uid_of(text);
   info.format = format;
   info.path = path;
   return sink.end_trace(info);
@@ -132,6 +136,11 @@ Status read_python_io(const Node& records, std::string_view text, const std::str
     arguments.clear();
     json::append_python(arguments, *texts, {.sort_keys = true});
     OPWRIGHT_TRY(emit(FormKind::kPythonIo, *name, arguments, path, sink));
+  }
+  if (sink.keeps_calls()) {
+    OPWRIGHT_TRY_ASSIGN(SpooledTrace spool, SpooledTrace::create());
+    OPWRIGHT_TRY(python_io_to_native(records, uid_of(text), spool));
+    OPWRIGHT_TRY(spool.keep(path, sink));
   }
   return end(text, path, "graph-python-io", sink);
 }

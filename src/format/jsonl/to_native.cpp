@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "format/native/infer_flow.h"
 #include "format/native/native_writer.h"
 #include "format/per_op/json_values.h"
 
@@ -41,8 +42,8 @@ class Values {
  public:
   explicit Values(NativeWriter& writer) : writer_(writer), scalars_(writer) {}
 
-  std::size_t tensors() const { return tensors_; }
-  void clear() { tensors_ = 0; }
+  const std::vector<ValueId>& specs() const { return specs_; }  // of the tensors, in order
+  void clear() { specs_.clear(); }
 
   void put(const Node& node, Encoder& out) {
     if (node.is(Kind::kArray)) {
@@ -124,8 +125,8 @@ class Values {
     }
     spec.structure("ttnn.Tensor", count);
     spec.raw(members.view());
-    out.tensor(writer_.value(spec.view()));
-    ++tensors_;
+    specs_.push_back(writer_.value(spec.view()));
+    out.tensor(specs_.back());
   }
 
   void put_enum(std::string_view type, std::string_view name, Encoder& out) {
@@ -203,7 +204,7 @@ class Values {
 
   NativeWriter& writer_;
   JsonValues scalars_;  // numbers, texts, shapes: as in per-op files
-  std::size_t tensors_ = 0;
+  std::vector<ValueId> specs_;
 };
 
 }  // namespace
@@ -222,6 +223,7 @@ class JsonlConverter::Lines {
     Encoder uid;
     uid.string(run_id_.empty() ? "content:" + to_hex(digest) : "run_id:" + run_id_);
     writer_->fact("uid", uid.view());
+    flow_.tell(*writer_);
     OPWRIGHT_TRY(writer_->finish());
     conversion_.calls = writer_->calls();
     return conversion_;
@@ -270,7 +272,7 @@ class JsonlConverter::Lines {
     at.seq = writer_->calls() + 1;
     at.call = writer_->value(encoded.view());
     at.context = context_of(record);
-    at.tensors.resize(values_->tensors());
+    flow_.uses(record.string_field("test_nodeid").value_or(""), values_->specs(), at);
     // The format has whole seconds, and the end of the call; the begin is reckoned back from it.
     const auto ended = time_of(record.string_field("start_ts").value_or(""));
     const std::int64_t duration = duration_of(record);
@@ -282,7 +284,7 @@ class JsonlConverter::Lines {
       Encoder result;
       values_->put(*output, result);
       at.result = writer_->value(result.view());
-      at.results.resize(values_->tensors());
+      flow_.results(values_->specs(), at);
     }
     if (const Node* error = record.find("error"); error != nullptr && !error->is(Kind::kNull)) {
       Encoder value;
@@ -324,6 +326,7 @@ class JsonlConverter::Lines {
   TraceOutput& output_;
   std::optional<NativeWriter> writer_;
   std::optional<Values> values_;
+  FlowInference flow_;
   std::string run_id_;
   std::int64_t start_ = 0, last_end_ = 0;
   Conversion conversion_;

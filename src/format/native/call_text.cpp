@@ -104,8 +104,14 @@ class Line {
     for (const std::uint32_t slot : call_.frees) out_ += fmt::format(" frees {}", id_of(slot));
   }
 
+  // ~ marks an identity that was inferred, and ? one that is not known.
+  std::string shown(std::uint64_t id) const {
+    const bool recorded = trace_.flow().edges == DataFlow::kRecorded;
+    return recorded ? fmt::format("#{}", id) : id == 0 ? "#?" : fmt::format("~{}", id);
+  }
+
   std::string id_of(std::size_t slot) const {
-    return slot < call_.tensors.size() ? fmt::format("#{}", call_.tensors[slot].id) : "#?";
+    return slot < call_.tensors.size() ? shown(call_.tensors[slot].id) : "#?";
   }
 
   void append(const NativeValue& value) {
@@ -115,7 +121,7 @@ class Line {
         if (!in_result_)
           out_ += id_of(slot);
         else
-          out_ += slot < call_.results.size() ? fmt::format("#{}", call_.results[slot].id) : "#?";
+          out_ += slot < call_.results.size() ? shown(call_.results[slot].id) : "#?";
         out_ += " " + spec_text(*value.items[0]);
         return;
       }

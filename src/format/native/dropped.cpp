@@ -58,8 +58,9 @@ void DroppedCounter::add(const NativeCall& call) {
   const CallContext context = trace_.context(call.context);
   set(kPhases, !context.phase.empty() || (!context.label.empty() && target_ == Target::kPerOp));
   const auto known = [](const auto& tensor) { return tensor.id != 0; };
-  set(kIdentity, std::any_of(call.tensors.begin(), call.tensors.end(), known) ||
-                     std::any_of(call.results.begin(), call.results.end(), known));
+  set(kIdentity,
+      trace_.flow().edges == DataFlow::kRecorded && (std::any_of(call.tensors.begin(), call.tensors.end(), known) ||
+                                                     std::any_of(call.results.begin(), call.results.end(), known)));
   set(kChanges, !call.writes.empty() || !call.frees.empty());
   set(kThinned, call.thinned);
   if (trace_.has_data()) {

@@ -169,7 +169,7 @@ Sequence sequence_of(NativeTrace& trace) {
   sequence.uid = facts.uid.empty() ? "content:" + digest_of(trace.file()) : facts.uid;
   const std::string_view from = trace.fact_text("converted_from");
   sequence.format = from.empty() ? "native" : std::string(from);
-  sequence.flow = from.empty() ? DataFlow::kRecorded : DataFlow::kNone;
+  sequence.flow = trace.flow().edges;
   // Several files of one run have its id; one that has grown begins as it did.
   if (from == "op-jsonl")
     sequence.uid += fmt::format("/{}-{:016x}", trace.header().start_unix_ns, xxh64(counted.first));

@@ -6,6 +6,7 @@
 #include "base/test_folder.h"
 #include "capture/layout.h"
 #include "format/native/call_stream.h"
+#include "format/native/call_text.h"
 #include "format/native/test_trace.h"
 #include "format/read_trace.h"
 #include "format/test_sink.h"
@@ -176,8 +177,9 @@ TEST(KeepCalls, EveryFormatWithAnOrderGivesOne) {
     std::string path, format;
     std::int64_t calls;
   };
-  for (const Wanted& wanted : {Wanted{"native/tiny_llm.opwt", "native", 11}, Wanted{"jsonl/ops.jsonl", "op-jsonl", 0},
-                               Wanted{"per_op/v3", "per-op", 0}}) {
+  for (const Wanted& wanted :
+       {Wanted{"native/tiny_llm.opwt", "native", 11}, Wanted{"jsonl/ops.jsonl", "op-jsonl", 0},
+        Wanted{"per_op/v3", "per-op", 0}, Wanted{"graph/report.python_io.json", "graph-python-io", 6}}) {
     const KeepingSink sink = read(fixture_path(wanted.path));
     ASSERT_EQ(sink.kept.size(), 1u) << wanted.path;
     const auto& [sequence, bytes] = sink.kept.front();
@@ -190,6 +192,74 @@ TEST(KeepCalls, EveryFormatWithAnOrderGivesOne) {
     EXPECT_EQ(read(fixture_path(wanted.path)).kept.front().second, bytes) << "not the same twice: " << wanted.path;
   }
   EXPECT_TRUE(read(fixture_path("demo/tiny_llm.json")).kept.empty());
+}
+
+// A spec as the text of a shape; results are named by it too.
+std::string lines_of(const std::vector<std::vector<std::string>>& calls) {
+  const auto tensor = [](const std::string& width) {
+    return R"({"__type__": "ttnn.TensorRef", "shape": [)" + width + R"(], "dtype": "DataType.BFLOAT16"})";
+  };
+  std::string lines;
+  for (const auto& call : calls) {  // test, inputs …, output
+    lines += R"({"run_id": "r", "op_name": "ttnn.f", "test_nodeid": ")" + call.front() + R"(", "inputs": [)";
+    for (std::size_t i = 1; i + 1 < call.size(); ++i) lines += (i > 1 ? ", " : "") + tensor(call[i]);
+    lines += R"(], "kwargs": {}, "output": )" + tensor(call.back()) + "}\n";
+  }
+  return lines;
+}
+
+TEST(InferredFlow, AnArgumentIsTheOneResultOfItsSpecThatNobodyTook) {
+  const TestFolder folder;
+  struct Wanted {
+    std::vector<std::vector<std::string>> calls;
+    std::string uses;  // ids of the arguments, by call
+    std::int64_t ambiguous;
+    DataFlow flow;
+  };
+  for (const Wanted& wanted : {
+           Wanted{{{"t", "1", "2"}, {"t", "2", "3"}, {"t", "3", "4"}}, "0 1 2 ", 0, DataFlow::kInferred},
+           Wanted{{{"t", "1", "2"}, {"t", "1", "2"}, {"t", "2", "3"}}, "0 0 0 ", 1, DataFlow::kNone},  // which of two?
+           Wanted{{{"t", "1", "2"}, {"t", "1", "2"}, {"t", "2", "2"}, {"t", "2", "3"}}, "0 0 0 0 ", 2, DataFlow::kNone},
+           Wanted{{{"t", "1", "2"}, {"t", "2", "3"}, {"t", "2", "4"}}, "0 1 0 ", 1, DataFlow::kInferred},  // taken
+           Wanted{{{"t", "1", "2"}, {"t", "2", "2"}, {"t", "2", "2"}}, "0 1 2 ", 0, DataFlow::kInferred},  // a chain
+           Wanted{{{"t", "1", "2"}, {"u", "2", "3"}}, "0 0 ", 0, DataFlow::kNone},  // another test
+           Wanted{{{"t", "1", "2"}, {"t", "9", "2", "3"}}, "0 0 1 ", 0, DataFlow::kInferred},
+       }) {
+    const KeepingSink sink = read(folder.write("x.jsonl", lines_of(wanted.calls)));
+    const auto& [sequence, bytes] = sink.kept.front();
+    SCOPED_TRACE(lines_of(wanted.calls));
+    EXPECT_EQ(sequence.flow, wanted.flow);
+    NativeTrace trace = opened(bytes);
+    EXPECT_EQ(trace.flow().ambiguous, wanted.ambiguous);
+    std::string uses;
+    CallStream calls(trace);
+    while (const NativeCall* call = calls.next()) {
+      for (const TensorUse& use : call->tensors) uses += std::to_string(use.id) + " ";
+    }
+    EXPECT_EQ(uses, wanted.uses);
+  }
+}
+
+// The Python record of a graph capture names its tensors.
+TEST(KeepCalls, APythonRecordKeepsItsTensors) {
+  const KeepingSink sink = read(fixture_path("graph/report.python_io.json"));
+  const auto& [sequence, bytes] = sink.kept.front();
+  EXPECT_EQ(sequence.flow, DataFlow::kRecorded);
+  EXPECT_EQ(sequence.uid, sink.uids.front());
+  NativeTrace trace = opened(bytes);
+  EXPECT_TRUE(trace.damage().entries().empty());
+  CallStream calls(trace);
+  const NativeCall* first = calls.next();
+  ASSERT_NE(first, nullptr);
+  ASSERT_EQ(first->tensors.size(), 2u);
+  EXPECT_EQ(first->tensors[0].id, 1u);   // position 0, though the record writes keywords first
+  EXPECT_EQ(first->tensors[1].id, 11u);  // weight=
+  ASSERT_EQ(first->results.size(), 1u);
+  EXPECT_EQ(first->results[0].id, 20u);
+  const std::string line = call_text(trace, *first);
+  EXPECT_TRUE(line.starts_with("ttnn.layer_norm(#1 [1,1,96,96] BFLOAT16 TILE DRAM INTERLEAVED, weight=#11 [1,1,1,96]"))
+      << line;
+  EXPECT_NE(line.find("-> #20"), std::string::npos) << line;
 }
 
 // Two files of one run are two; one that has grown is the same.

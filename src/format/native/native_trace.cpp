@@ -184,6 +184,25 @@ const NativeValue* NativeTrace::fact(std::string_view name) {
 
 std::string_view NativeTrace::fact_text(std::string_view name) { return text_of(fact(name)); }
 
+const Flow& NativeTrace::flow() {
+  if (flow_) return *flow_;
+  flow_.emplace();
+  const NativeValue* told = fact(kFlowFact);
+  if (told == nullptr || !told->is(Tag::kStruct)) {
+    if (!fact_text("converted_from").empty()) flow_->edges = DataFlow::kNone;
+    return *flow_;
+  }
+  const auto count = [told](std::string_view name) {
+    const NativeValue* number = told->find(name);
+    return number != nullptr && number->is(Tag::kInt) ? number->number : 0;
+  };
+  flow_->inferred = count("inferred");
+  flow_->ambiguous = count("ambiguous");
+  if (text_of(told->find("edges")) != "recorded")
+    flow_->edges = flow_->inferred > 0 ? DataFlow::kInferred : DataFlow::kNone;
+  return *flow_;
+}
+
 const Blob* NativeTrace::blob(const Hash128& hash) const {
   const auto found = blobs_.find(hash);
   return found == blobs_.end() ? nullptr : &found->second;

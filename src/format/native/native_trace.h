@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "format/native/native_call.h"
 #include "format/native/trace_file.h"
 #include "format/native/value_table.h"
+#include "model/sequence.h"
 
 namespace opwright::format {
 
@@ -28,6 +30,15 @@ struct CallContext {
 struct Fact {
   std::string_view name;
   std::string_view encoded;
+};
+
+// The fact in which a trace of another format says where its tensors' identities come from: a struct with `edges` (a
+// word) and counts. Traces of our recorder have none: theirs are recorded.
+inline constexpr std::string_view kFlowFact = "data_flow";
+
+struct Flow {
+  DataFlow edges = DataFlow::kRecorded;
+  std::int64_t inferred = 0, ambiguous = 0;
 };
 
 struct TestOutcome {
@@ -69,6 +80,7 @@ class NativeTrace {
   const std::vector<Fact>& facts() const { return facts_; }
   const NativeValue* fact(std::string_view name);
   std::string_view fact_text(std::string_view name);  // "" unless it is a text
+  const Flow& flow();                                 // which tensor is which, and how that is known
   const std::vector<TestOutcome>& tests() const { return tests_; }
   const std::vector<Note>& notes() const { return notes_; }
   const std::vector<UnrecordedCalls>& unrecorded() const { return unrecorded_; }
@@ -113,6 +125,7 @@ class NativeTrace {
   TraceDamage damage_;
   std::unique_ptr<ValueTable> values_ = std::make_unique<ValueTable>();
   std::vector<Fact> facts_;
+  std::optional<Flow> flow_;
   std::vector<std::string_view> encoded_tests_;
   std::vector<TestOutcome> tests_;
   std::vector<Note> notes_;

@@ -48,9 +48,9 @@ bool JsonValues::put_tensor(const Node& node, Encoder& out) {
   spec.field("memory_config");
   if (!put_memory(*node.find("memory_config"), spec)) return false;
   spec.raw(topology.view());
-  out.tensor(writer_.value(spec.view()));
-  if (has_values) contents_.emplace_back(static_cast<std::uint32_t>(tensors_), hash);
-  ++tensors_;
+  if (has_values) contents_.emplace_back(static_cast<std::uint32_t>(specs_.size()), hash);
+  specs_.push_back(writer_.value(spec.view()));
+  out.tensor(specs_.back());
   return true;
 }
 

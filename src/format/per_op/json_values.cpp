@@ -60,10 +60,10 @@ void JsonValues::put(const Node& node, Encoder& out) {
       for (const Node& item : node) put(item, out);
       return;
     case Kind::kObject: {
-      const std::size_t before = out.size(), tensors = tensors_, contents = contents_.size();
+      const std::size_t before = out.size(), tensors = specs_.size(), contents = contents_.size();
       if (put_object(node, out)) return;
       out.cut(before);  // what was begun of it is not what it is
-      tensors_ = tensors;
+      specs_.resize(tensors);
       contents_.resize(contents);
       out.dict(node.count);
       for (std::uint32_t i = 0; i < node.count; ++i) {

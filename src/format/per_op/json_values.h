@@ -20,13 +20,13 @@ class JsonValues {
  public:
   explicit JsonValues(NativeWriter& writer) : writer_(writer) {}
 
-  // Appends the encoded value. Tensors are counted and their contents kept until `clear()`.
+  // Appends the encoded value. Specs of tensors and their contents are kept until `clear()`.
   void put(const json::Node& node, capture::Encoder& out);
 
-  std::size_t tensors() const { return tensors_; }
+  const std::vector<ValueId>& specs() const { return specs_; }  // of the tensors, in order
   const std::vector<std::pair<std::uint32_t, Hash128>>& contents() const { return contents_; }  // slot, hash of a blob
   void clear() {
-    tensors_ = 0;
+    specs_.clear();
     contents_.clear();
   }
 
@@ -50,7 +50,7 @@ class JsonValues {
   bool content(const json::Node& shape, std::string_view dtype, const json::Node& values, Hash128& hash);
 
   NativeWriter& writer_;
-  std::size_t tensors_ = 0;
+  std::vector<ValueId> specs_;
   std::vector<std::pair<std::uint32_t, Hash128>> contents_;
   std::unordered_map<ValueId, std::pair<std::string, bool>> texts_;
 };

@@ -11,6 +11,7 @@
 #include "base/input.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "format/native/infer_flow.h"
 #include "format/native/native_writer.h"
 #include "format/per_op/file_time.h"
 #include "format/per_op/json_values.h"
@@ -70,6 +71,7 @@ class PerOpConverter::Folder {
 
   Result<Conversion> finish(const Hash128& digest) {
     if (!has_uid_) fact("uid", "content:" + to_hex(digest));
+    flow_.tell(*writer_);
     OPWRIGHT_TRY(writer_->finish());
     conversion_.calls = writer_->calls();
     return conversion_;
@@ -252,7 +254,7 @@ class PerOpConverter::Folder {
     at.seq = number;
     at.call = writer_->value(call.view());
     at.context = context_of(record, root);
-    at.tensors.resize(values_->tensors());
+    flow_.uses(folders_[record.folder].test, values_->specs(), at);
     const auto contents = values_->contents();
     const auto ticks = static_cast<std::uint64_t>(record.time > start_ ? record.time - start_ : 0);
     if (ticks < last_ticks_) conversion_.drop("times that go back");
@@ -263,7 +265,7 @@ class PerOpConverter::Folder {
       Encoder encoded;
       values_->put(*result, encoded);
       at.result = writer_->value(encoded.view());
-      at.results.resize(values_->tensors());
+      flow_.results(values_->specs(), at);
     }
     writer_->end(at, ticks);
     for (const auto& [slot, hash] : contents)
@@ -298,6 +300,7 @@ class PerOpConverter::Folder {
   TraceOutput& output_;
   std::optional<NativeWriter> writer_;
   std::optional<JsonValues> values_;
+  FlowInference flow_;
   bool has_uid_ = false;
   std::vector<TestFolder> folders_;
   std::vector<Record> records_;
