@@ -6,7 +6,7 @@
 
 #include "cli/device_flags.h"
 #include "cli/output.h"
-#include "exec/conform.h"
+#include "jobs/conform_device.h"
 #include "jobs/ending.h"
 
 namespace opwright::cli {
@@ -121,25 +121,17 @@ void print_report(const ConformReport& report, std::size_t list, CommandEnv& env
 }  // namespace
 
 Result<int> run_conform(const ParsedArgs& args, CommandEnv& env) {
-  std::vector<std::string> files = args.all("--oracle");
-  files.insert(files.end(), args.positionals.begin() + 1, args.positionals.end());
-  if (files.empty()) return fail(ErrorCode::kUsage, "device conform needs --oracle FILE…");
-  const std::vector<std::string> ops = args.all("--op");
+  jobs::ConformOptions options;
+  options.device = args.value("--device", options.device);
+  options.files = args.all("--oracle");
+  options.files.insert(options.files.end(), args.positionals.begin() + 1, args.positionals.end());
+  if (options.files.empty()) return fail(ErrorCode::kUsage, "device conform needs --oracle FILE…");
+  options.ops = args.all("--op");
   OPWRIGHT_TRY_ASSIGN(const std::size_t list, count_of(args, "--list", 10));
-  const std::string device = args.value("--device", "sim");
-  std::unique_ptr<Device> program;
-  if (jobs::is_device_program(device)) {
-    OPWRIGHT_TRY_ASSIGN(const jobs::ProgramSettings settings, program_settings_of(args));
-    OPWRIGHT_TRY_ASSIGN(program, jobs::open_any_device(device, settings));
+  if (jobs::is_device_program(options.device)) {
+    OPWRIGHT_TRY_ASSIGN(options.program, program_settings_of(args));
   }
-  OPWRIGHT_TRY_ASSIGN(Conform conform, program ? Conform::on(*program) : Conform::on(device));
-  for (const std::string& file : files) {
-    OPWRIGHT_TRY(read_oracle(file, [&](OracleCase&& oracle) -> Status {
-      if (ops.empty() || std::ranges::find(ops, oracle.config.op) != ops.end()) conform.add(oracle);
-      return {};
-    }));
-  }
-  const ConformReport& report = conform.report();
+  OPWRIGHT_TRY_ASSIGN(const ConformReport report, jobs::conform_device(options));
   if (env.format == OutputFormat::kTable)
     print_report(report, list, env);
   else

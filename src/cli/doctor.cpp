@@ -1,20 +1,12 @@
 #include <fmt/format.h>
-#include <simdjson.h>
-#include <sqlite3.h>
-#include <zstd.h>
 
 #include <array>
-#include <thread>
 
-#include "base/subprocess.h"
 #include "cli/command.h"
-#include "cli/doctor_store.h"
 #include "cli/output.h"
-#include "launch/environment.h"
-#include "launch/python_probe.h"
-#include "normalize/normalize.h"
-#include "normalize/op_filter.h"
-#include "store/schema.h"
+#include "jobs/check_health.h"
+#include "jobs/ending.h"
+#include "jobs/salvage_store.h"
 
 namespace opwright::cli {
 namespace {
@@ -24,36 +16,31 @@ constexpr std::array kFlags{
     Flag{"--repair", "", "save what is sound of a damaged store into a new one (-o), and list what is not"},
     Flag{"--output", "NEW", "--repair: the new store, a file that is not there yet"}, kWaitFlag};
 
+// Exit code 0: all of the store is in the new one; 1: some of it could not be saved, and is listed.
+Result<int> repair_store(const std::string& target, int wait_ms, CommandEnv& env) {
+  if (target.empty()) return fail(ErrorCode::kUsage, "--repair makes a new store; name it: -o NEW.db");
+  OPWRIGHT_TRY_ASSIGN(const jobs::SalvageReport report, jobs::salvage_store({env.store, target, wait_ms}));
+  const jobs::ImportReport& imported = report.imported;
+  Table table{{{"what"}, {"state"}, {"detail"}}, {}};
+  table.rows.push_back(
+      {"saved", "ok",
+       fmt::format("{}: {} of {}, {} with {}", target, plural(imported.configurations, "configuration"),
+                   plural(static_cast<std::int64_t>(imported.operations.size()), "operation"),
+                   plural(report.runs, "run"), plural(report.results, "result"))});
+  for (const std::string& what : report.lost) table.rows.push_back({"damage", "bad", what});
+  if (report.lost.empty()) table.rows.push_back({"damage", "none", "all of the store was sound"});
+  print(table, env);
+  return jobs::exit_code(jobs::ending_of(report));
+}
+
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
   if (args.is_set("--repair")) return repair_store(args.value("--output"), wait, env);
   if (!args.value("--output").empty())
     return fail(ErrorCode::kUsage, "-o names the store that --repair makes; give --repair too");
+  const jobs::Health health = jobs::check_health({env.store, args.is_set("--deep"), wait});
   Table table{{{"what"}, {"state"}, {"detail"}}, {}};
-  const auto row = [&](std::string what, std::string state, std::string detail) {
-    table.rows.push_back({std::move(what), std::move(state), std::move(detail)});
-  };
-  row("opwright", "ok",
-      fmt::format("{}, identity version {}, store schema {}", OPWRIGHT_VERSION, normalize::kKeyVersion,
-                  store::kSchemaVersion));
-  row("compiler", "ok", fmt::format("{} C++{}", __VERSION__, __cplusplus / 100 % 100));
-  row("json parser", "ok",
-      fmt::format("simdjson {}, {} kernel", SIMDJSON_STRINGIFY(SIMDJSON_VERSION),
-                  simdjson::get_active_implementation()->name()));
-  row("sqlite", "ok", sqlite3_libversion());
-  row("zstd", "ok", ZSTD_versionString());
-  row("cores", "ok", std::to_string(std::thread::hardware_concurrency()));
-  row("operations known", "ok", std::to_string(normalize::known_operations().size()));
-  const launch::Environment environment(process_environment());
-  if (const auto python = launch::find_ttnn({}, environment))
-    row("ttnn", "ok",
-        fmt::format("{} in {} (Python {}, torch {}); 'opwright mock' runs it without hardware", python->ttnn_version,
-                    python->executable, python->version,
-                    python->torch_version.empty() ? "not there" : python->torch_version));
-  else
-    row("ttnn", "none", python.error().message);
-  const StoreHealth health = store_health(args.is_set("--deep"), wait, env);
-  for (const auto& [state, detail] : health.rows) row("store", state, detail);
+  for (const jobs::HealthRow& row : health.rows) table.rows.push_back({row.what, row.state, row.detail});
   print(table, env);
   return health.sound ? kExitOk : kExitFailed;
 }

@@ -10,7 +10,7 @@
 #include "base/subprocess.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/trace_outcome.h"
+#include "cli/trace_report.h"
 #include "launch/program.h"
 
 namespace opwright::cli {

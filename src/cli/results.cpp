@@ -7,9 +7,8 @@
 #include "cli/output.h"
 #include "cli/results_views.h"
 #include "jobs/ending.h"
+#include "jobs/look_at_results.h"
 #include "report/analysis_view.h"
-#include "report/coverage.h"
-#include "report/result_filter.h"
 #include "report/run_diff_view.h"
 
 namespace opwright::cli {
@@ -43,33 +42,20 @@ constexpr char kDetails[] =
 
 constexpr std::size_t kAllClusters = 1000;
 
-report::ResultStream stream_of(store::ResultsReader& reader, const std::string& uid) {
-  return [&reader, uid](const report::UseResult& use) { return reader.for_each(uid, use); };
-}
-
 std::size_t text_width(const CommandEnv& env) {
   return env.out_is_terminal ? static_cast<std::size_t>(env.width) : 160;
 }
 
-Result<int> diff(const ParsedArgs& args, store::ResultsReader& reader, const report::ResultFilter& filter,
-                 CommandEnv& env) {
+Result<int> diff(const ParsedArgs& args, const jobs::ResultsQuestion& question, CommandEnv& env) {
   if (args.positionals.size() != 2)
     return fail(ErrorCode::kUsage, "results --diff needs two runs: opwright results --diff last~1 last");
-  OPWRIGHT_TRY_ASSIGN(const RunRecord a, reader.find_run(args.positionals[0]));
-  OPWRIGHT_TRY_ASSIGN(const RunRecord b, reader.find_run(args.positionals[1]));
   OPWRIGHT_TRY_ASSIGN(const std::size_t most, count_of(args, "--worst", 10));
-  // An operator that only one of the runs has is a difference, no error: the filter may leave one side empty.
-  const auto lenient = [&](const RunRecord& run) -> report::ResultStream {
-    return [&reader, &filter, uid = run.uid](const report::UseResult& use) {
-      return reader.for_each(
-          uid, [&](CaseRecord&& record) { return filter.matches(record) ? use(std::move(record)) : Status(); });
-    };
-  };
-  OPWRIGHT_TRY_ASSIGN(const report::RunDiff found, report::diff_runs(a, lenient(a), b, lenient(b)));
+  OPWRIGHT_TRY_ASSIGN(const report::RunDiff found,
+                      jobs::diff_results(question, args.positionals[0], args.positionals[1]));
   const auto size = [](const auto& list) { return std::to_string(list.size()); };
   print_object(report::diff_json(found),
-               {{"a", a.uid},
-                {"b", b.uid},
+               {{"a", found.a.uid},
+                {"b", found.b.uid},
                 {"both", std::to_string(found.both)},
                 {"same_outcome", std::to_string(found.same_outcome)},
                 {"new_failures", size(found.new_failures)},
@@ -86,8 +72,7 @@ Result<int> diff(const ParsedArgs& args, store::ResultsReader& reader, const rep
   return jobs::exit_code(jobs::ending_of(found));
 }
 
-Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::ResultStream& results, bool filtered,
-                    CommandEnv& env) {
+Result<int> analyse(const ParsedArgs& args, const jobs::RunResults& results, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::size_t worst, count_of(args, "--worst", 3));
   std::optional<report::By> by;
   if (const std::string name = args.value("--by"); !name.empty()) {
@@ -99,12 +84,7 @@ Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::
                                                  "blame",
                                                  name, did_you_mean(near_names(name, known))));
   }
-  report::Analyser analyser(run, {.worst = worst, .filtered = filtered});
-  OPWRIGHT_TRY(results([&](CaseRecord&& record) -> Status {
-    analyser.add(record);
-    return {};
-  }));
-  const report::Analysis analysis = analyser.finish();
+  OPWRIGHT_TRY_ASSIGN(const report::Analysis analysis, results.analyse(worst));
   const int exit = jobs::exit_code(jobs::ending_of(analysis));
   if (by) {
     print_groups(analysis, *by, env);
@@ -116,7 +96,7 @@ Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::
   if (!args.value("--worst").empty()) options.worst = worst;
   const auto pcc = [&](double value) { return analysis.pcc.empty() ? std::string() : fmt::format("{}", value); };
   print_object(report::analysis_json(analysis),
-               {{"run", run.uid},
+               {{"run", results.run().uid},
                 {"total", std::to_string(analysis.total)},
                 {"passed", std::to_string(analysis.passed)},
                 {"failed", std::to_string(analysis.failed)},
@@ -135,34 +115,27 @@ Result<int> analyse(const ParsedArgs& args, const RunRecord& run, const report::
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  report::ResultFilter filter{args.all("--op"), args.all("--outcome"), args.all("--model")};
-  OPWRIGHT_TRY(filter.check());
+  const jobs::ResultsQuestion question{env.store, wait, {args.all("--op"), args.all("--outcome"), args.all("--model")}};
+  OPWRIGHT_TRY(question.filter.check());
   if (const auto files = args.all("--import"); !files.empty()) {
     if (!args.positionals.empty() || args.is_set("--diff") || args.is_set("--runs"))
       return fail(ErrorCode::kUsage, "results --import takes whole files and nothing else; ask in a second command");
     return import_results(files, wait, env);
   }
-  OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(env.store, wait));
-  if (args.is_set("--runs")) return list_runs(reader, env);
-  if (args.is_set("--diff")) return diff(args, reader, filter, env);
+  if (args.is_set("--runs")) return list_runs(question, env);
+  if (args.is_set("--diff")) return diff(args, question, env);
   if (args.positionals.size() > 1)
     return fail(ErrorCode::kUsage, "results takes one run; two of them are compared with --diff A B");
-  OPWRIGHT_TRY_ASSIGN(const RunRecord record,
-                      reader.find_run(args.positionals.empty() ? "last" : args.positionals.front()));
-  const bool is_filtered = !filter.empty();
-  const report::ResultStream results = report::filtered(stream_of(reader, record.uid), std::move(filter));
-  if (const auto targets = args.all("--export"); !targets.empty()) return export_results(targets, record, results, env);
-  if (args.is_set("--list")) return list_results(results, env);
+  OPWRIGHT_TRY_ASSIGN(const jobs::RunResults results,
+                      jobs::RunResults::open(question, args.positionals.empty() ? "last" : args.positionals.front()));
+  if (const auto targets = args.all("--export"); !targets.empty()) return export_results(targets, results, env);
+  if (args.is_set("--list")) return list_results(results.stream(), env);
   if (args.is_set("--coverage")) {
-    report::Coverage coverage;
-    OPWRIGHT_TRY(results([&](CaseRecord&& found) -> Status {
-      coverage.add(found);
-      return {};
-    }));
+    OPWRIGHT_TRY_ASSIGN(const report::Coverage coverage, results.coverage());
     env.out << coverage.markdown();
     return kExitOk;
   }
-  return analyse(args, record, results, is_filtered, env);
+  return analyse(args, results, env);
 }
 
 }  // namespace

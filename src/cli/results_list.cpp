@@ -30,8 +30,8 @@ std::string csv_line(const CaseRecord& record) {
 
 }  // namespace
 
-Result<int> list_runs(store::ResultsReader& reader, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(const std::vector<RunRecord> runs, reader.runs());
+Result<int> list_runs(const jobs::ResultsQuestion& question, CommandEnv& env) {
+  OPWRIGHT_TRY_ASSIGN(const std::vector<jobs::RunOverview> runs, jobs::runs_of(question));
   if (runs.empty() && env.format == OutputFormat::kTable) {
     env.out << "no runs yet\n";
     return kExitOk;
@@ -50,8 +50,7 @@ Result<int> list_runs(store::ResultsReader& reader, CommandEnv& env) {
                {"against", false, false},
                {"command", false, false}},
               {}};
-  for (const RunRecord& run : runs) {
-    OPWRIGHT_TRY_ASSIGN(const auto outcomes, reader.outcomes(run.uid));
+  for (const auto& [run, outcomes] : runs) {
     std::int64_t total = 0, passed = 0, failed = 0;
     for (const auto& [outcome, count] : outcomes) {
       total += count;

@@ -2,22 +2,19 @@
 #pragma once
 
 #include "cli/command.h"
-#include "report/analysis.h"
-#include "report/result_stream.h"
-#include "store/results.h"
+#include "jobs/look_at_results.h"
 
 namespace opwright::cli {
 
 // Every run of the store: when, where, how it stands.
-Result<int> list_runs(store::ResultsReader& reader, CommandEnv& env);
+Result<int> list_runs(const jobs::ResultsQuestion& question, CommandEnv& env);
 // One line a result, printed as it is read. Exit code 1 where one failed.
 Result<int> list_results(const report::ResultStream& results, CommandEnv& env);
 // One row an operator, dtype, …
 void print_groups(const report::Analysis& analysis, report::By by, CommandEnv& env);
 
 // "csv:FILE", "junit:FILE", "jsonl:FILE", "sweep:FOLDER"
-Result<int> export_results(const std::vector<std::string>& targets, const RunRecord& run,
-                           const report::ResultStream& results, CommandEnv& env);
+Result<int> export_results(const std::vector<std::string>& targets, const jobs::RunResults& results, CommandEnv& env);
 // Files of `--export jsonl`: runs of other machines, or of this one again. What is there already is not changed.
 Result<int> import_results(const std::vector<std::string>& files, int wait_ms, CommandEnv& env);
 

@@ -1,10 +1,11 @@
+#include "cli/trace_report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/visible_text.h"
 #include "cli/output.h"
-#include "cli/trace_outcome.h"
 
 namespace opwright::cli {
 namespace {
@@ -26,7 +27,7 @@ std::string tests_text(const std::map<std::string, std::int64_t>& tests) {
 }
 
 // What the user reads when the program has ended.
-std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
+std::string human(const jobs::TracedItem& item, const jobs::TracedOutcome& outcome, CommandEnv& env) {
   const jobs::TraceSummary& summary = outcome.summary;
   std::string text = fmt::format("\ntraced: {}\n", visible(item.shown));
   if (outcome.ended.signal != 0)
@@ -108,7 +109,7 @@ std::string human(const TracedItem& item, const TracedOutcome& outcome, CommandE
   return text;
 }
 
-JsonObject json_of(const TracedItem& item, const TracedOutcome& outcome) {
+JsonObject json_of(const jobs::TracedItem& item, const jobs::TracedOutcome& outcome) {
   const jobs::TraceSummary& summary = outcome.summary;
   JsonObject object;
   object.add("exit", std::int64_t{outcome.ended.status})
@@ -157,7 +158,7 @@ std::string device_trace_text(const launch::DeviceTraceCalls& calls) {
       grouped(calls.captured), grouped(calls.replayed));
 }
 
-void report_traced(const TracedItem& item, const TracedOutcome& outcome, CommandEnv& env) {
+void report_traced(const jobs::TracedItem& item, const jobs::TracedOutcome& outcome, CommandEnv& env) {
   const jobs::TraceSummary& summary = outcome.summary;
   print_object(json_of(item, outcome),
                {{"exit", std::to_string(outcome.ended.status)},

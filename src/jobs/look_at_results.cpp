@@ -1,0 +1,103 @@
+#include "jobs/look_at_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/near_names.h"
+
+namespace opwright::jobs {
+namespace {
+
+constexpr std::array<std::string_view, 4> kFormats{"csv", "junit", "jsonl", "sweep"};
+
+Result<report::Exported> export_one(const ResultsTarget& target, const RunResults& results) {
+  if (target.format == "csv") return report::write_csv(target.path, results.stream());
+  if (target.format == "junit") return report::write_junit(target.path, results.run(), results.stream());
+  if (target.format == "jsonl") return report::write_jsonl(target.path, results.run(), results.stream());
+  return report::write_sweep(target.path, results.run(), results.stream());
+}
+
+}  // namespace
+
+Result<std::vector<RunOverview>> runs_of(const ResultsQuestion& question) {
+  OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(question.store, question.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(std::vector<RunRecord> runs, reader.runs());
+  std::vector<RunOverview> out;
+  for (RunRecord& run : runs) {
+    OPWRIGHT_TRY_ASSIGN(const auto outcomes, reader.outcomes(run.uid));
+    out.push_back({std::move(run), {outcomes.begin(), outcomes.end()}});
+  }
+  return out;
+}
+
+Result<RunResults> RunResults::open(const ResultsQuestion& question, const std::string& name) {
+  OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(question.store, question.wait_ms));
+  RunResults out;
+  out.reader_ = std::make_shared<store::ResultsReader>(std::move(reader));
+  OPWRIGHT_TRY_ASSIGN(out.run_, out.reader_->find_run(name));
+  out.is_filtered_ = !question.filter.empty();
+  out.stream_ = report::filtered(
+      [reader = out.reader_, uid = out.run_.uid](const report::UseResult& use) { return reader->for_each(uid, use); },
+      question.filter);
+  return out;
+}
+
+Result<report::Analysis> RunResults::analyse(std::size_t worst) const {
+  report::Analyser analyser(run_, {.worst = worst, .filtered = is_filtered_});
+  OPWRIGHT_TRY(stream_([&](CaseRecord&& record) -> Status {
+    analyser.add(record);
+    return {};
+  }));
+  return analyser.finish();
+}
+
+Result<report::Coverage> RunResults::coverage() const {
+  report::Coverage coverage;
+  OPWRIGHT_TRY(stream_([&](CaseRecord&& record) -> Status {
+    coverage.add(record);
+    return {};
+  }));
+  return coverage;
+}
+
+Result<report::RunDiff> diff_results(const ResultsQuestion& question, const std::string& a, const std::string& b) {
+  OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(question.store, question.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const RunRecord run_a, reader.find_run(a));
+  OPWRIGHT_TRY_ASSIGN(const RunRecord run_b, reader.find_run(b));
+  // The filter may leave one side empty.
+  const auto lenient = [&](const RunRecord& run) -> report::ResultStream {
+    return [&reader, &question, uid = run.uid](const report::UseResult& use) {
+      return reader.for_each(uid, [&](CaseRecord&& record) {
+        return question.filter.matches(record) ? use(std::move(record)) : Status();
+      });
+    };
+  };
+  return report::diff_runs(run_a, lenient(run_a), run_b, lenient(run_b));
+}
+
+Result<ResultsTarget> parse_results_target(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string format = text.substr(0, colon);
+  if (std::find(kFormats.begin(), kFormats.end(), format) == kFormats.end())
+    return fail(ErrorCode::kUsage, fmt::format("--export {}: no format '{}'{}; sweep:FOLDER, csv:FILE, junit:FILE or "
+                                               "jsonl:FILE",
+                                               text, format, did_you_mean(near_names(format, kFormats))));
+  if (colon == std::string::npos || colon + 1 == text.size())
+    return fail(ErrorCode::kUsage,
+                fmt::format("--export {}: name the file: {}:{}", text, format, format == "sweep" ? "FOLDER" : "FILE"));
+  return ResultsTarget{format, text.substr(colon + 1)};
+}
+
+Result<std::vector<report::Exported>> export_results(const RunResults& results,
+                                                     const std::vector<ResultsTarget>& targets) {
+  std::vector<report::Exported> done;
+  for (const ResultsTarget& target : targets) {
+    OPWRIGHT_TRY_ASSIGN(report::Exported one, export_one(target, results));
+    done.push_back(std::move(one));
+  }
+  return done;
+}
+
+}  // namespace opwright::jobs

@@ -1,0 +1,64 @@
+// What a store knows of its runs: listed, analysed, compared, written for other tools.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/analysis.h"
+#include "report/coverage.h"
+#include "report/exports.h"
+#include "report/result_filter.h"
+#include "report/result_stream.h"
+#include "report/run_diff.h"
+#include "store/results.h"
+
+namespace opwright::jobs {
+
+struct ResultsQuestion {
+  std::string store;
+  int wait_ms = 60'000;
+  report::ResultFilter filter;  // which results of a run
+};
+
+// A run with what became of its cases.
+struct RunOverview {
+  RunRecord run;
+  std::map<Outcome, std::int64_t> outcomes;
+};
+Result<std::vector<RunOverview>> runs_of(const ResultsQuestion& question);
+
+// One run, open to be read as often as somebody asks.
+class RunResults {
+ public:
+  // `name`: the uid, its beginning, "last", "last~1", …
+  static Result<RunResults> open(const ResultsQuestion& question, const std::string& name);
+
+  const RunRecord& run() const { return run_; }
+  const report::ResultStream& stream() const { return stream_; }  // of what the question asks for
+  Result<report::Analysis> analyse(std::size_t worst) const;
+  Result<report::Coverage> coverage() const;
+
+ private:
+  RunResults() = default;
+  std::shared_ptr<store::ResultsReader> reader_;
+  RunRecord run_;
+  report::ResultStream stream_;
+  bool is_filtered_ = false;
+};
+
+// What changed from run `a` to run `b`. An operator that only one of them has is a difference, no error.
+Result<report::RunDiff> diff_results(const ResultsQuestion& question, const std::string& a, const std::string& b);
+
+struct ResultsTarget {
+  std::string format, path;
+};
+// "csv:FILE", "junit:FILE", "jsonl:FILE", "sweep:FOLDER"
+Result<ResultsTarget> parse_results_target(const std::string& text);
+// One answer a target; each is whole or not there.
+Result<std::vector<report::Exported>> export_results(const RunResults& results,
+                                                     const std::vector<ResultsTarget>& targets);
+
+}  // namespace opwright::jobs
