@@ -7,7 +7,7 @@
 #include "cli/kept_trace.h"
 #include "cli/output.h"
 #include "cli/query.h"
-#include "store/writer.h"
+#include "store/sqlite/writer.h"
 
 namespace opwright::cli {
 namespace {

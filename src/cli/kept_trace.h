@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "store/reader.h"
+#include "store/sqlite/reader.h"
 
 namespace opwright::cli {
 

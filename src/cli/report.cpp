@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "report/html.h"
-#include "store/results.h"
+#include "store/sqlite/results.h"
 
 namespace opwright::cli {
 namespace {

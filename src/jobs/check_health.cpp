@@ -17,9 +17,9 @@
 #include "normalize/normalize.h"
 #include "normalize/op_filter.h"
 #include "select/selected.h"
-#include "store/inspect.h"
-#include "store/reader.h"
-#include "store/schema.h"
+#include "store/sqlite/inspect.h"
+#include "store/sqlite/reader.h"
+#include "store/sqlite/schema.h"
 
 namespace opwright::jobs {
 namespace {

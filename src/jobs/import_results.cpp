@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "report/exports.h"
-#include "store/results.h"
+#include "store/sqlite/results.h"
 
 namespace opwright::jobs {
 namespace {

@@ -20,8 +20,8 @@
 #include "normalize/normalize.h"
 #include "select/selected.h"
 #include "select/terms.h"
-#include "store/lookup.h"
-#include "store/writer.h"
+#include "store/sqlite/lookup.h"
+#include "store/sqlite/writer.h"
 
 namespace opwright::jobs {
 namespace {

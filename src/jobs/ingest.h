@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "format/trace_sink.h"
 #include "normalize/op_filter.h"
-#include "store/sql.h"
+#include "store/sqlite/sql.h"
 
 namespace opwright::jobs {
 

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "model/ids.h"
 #include "model/observed.h"
-#include "store/writer.h"
+#include "store/sqlite/writer.h"
 
 namespace opwright::jobs {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "store/test_store.h"
+#include "store/sqlite/test_store.h"
 
 namespace opwright::jobs {
 namespace {

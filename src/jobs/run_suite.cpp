@@ -13,8 +13,8 @@
 #include "jobs/expected_failure.h"
 #include "jobs/run_record.h"
 #include "jobs/run_setup.h"
-#include "store/results.h"
-#include "store/run_life.h"
+#include "store/sqlite/run_life.h"
+#include "store/sqlite/results.h"
 
 namespace opwright::jobs {
 namespace {

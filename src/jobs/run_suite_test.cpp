@@ -5,7 +5,7 @@
 
 #include "base/test_folder.h"
 #include "jobs/ingest.h"
-#include "store/results.h"
+#include "store/sqlite/results.h"
 
 namespace opwright::jobs {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "normalize/normalize.h"
 #include "select/terms.h"
-#include "store/results.h"
-#include "store/salvage.h"
-#include "store/schema.h"
+#include "store/sqlite/results.h"
+#include "store/sqlite/salvage.h"
+#include "store/sqlite/schema.h"
 
 namespace opwright::jobs {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "jobs/ingest.h"
-#include "store/inspect.h"
+#include "store/sqlite/inspect.h"
 
 namespace opwright::jobs {
 

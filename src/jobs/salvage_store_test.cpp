@@ -7,7 +7,7 @@
 #include "jobs/import_results.h"
 #include "jobs/run_suite.h"
 #include "report/exports.h"
-#include "store/results.h"
+#include "store/sqlite/results.h"
 
 namespace opwright::jobs {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "base/json.h"
-#include "store/reader.h"
-#include "store/salvage.h"
+#include "store/sqlite/reader.h"
+#include "store/sqlite/salvage.h"
 
 namespace opwright::jobs {
 

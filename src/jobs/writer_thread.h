@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "store/writer.h"
+#include "store/sqlite/writer.h"
 
 namespace opwright::jobs {
 

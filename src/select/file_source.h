@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/reader.h"
+#include "store/sqlite/reader.h"
 
 namespace opwright::select {
 

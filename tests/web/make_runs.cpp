@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "store/results.h"
+#include "store/sqlite/results.h"
 
 namespace {
 

@@ -1,0 +1,60 @@
+#include "store/sqlite/lookup.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "store/sqlite/row_bytes.h"
+#include "store/sqlite/schema.h"
+
+namespace opwright::store {
+
+Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms) {
+  OPWRIGHT_TRY(check_store_name(path));
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));
+  if (tables == 0) return std::nullopt;
+  OPWRIGHT_TRY(database.execute("PRAGMA temp_store = MEMORY; BEGIN"));
+  OPWRIGHT_TRY(check_version(database));
+  OPWRIGHT_TRY(check_definitions(database));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t version, database.query_integer("PRAGMA user_version"));
+  Lookup lookup(std::move(database));
+  lookup.verifier_.set_schema(version);
+  const auto columns = [&](Part part) {
+    return column_list(part_of(part)) + (lookup.verifier_.verifies() ? ", sum" : "");
+  };
+  if (!lookup.verifier_.verifies()) OPWRIGHT_TRY(read_as_current(lookup.database_));
+  OPWRIGHT_TRY_ASSIGN(lookup.find_form_, lookup.database_.prepare(fmt::format(
+                                             "SELECT {} FROM form WHERE fingerprint = ?", columns(Part::kForm))));
+  OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_,
+                      lookup.database_.prepare(
+                          fmt::format("SELECT {} FROM configuration WHERE key = ?", columns(Part::kConfiguration))));
+  return lookup;
+}
+
+Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& fingerprint) {
+  const FingerprintBytes bytes(fingerprint);
+  OPWRIGHT_TRY(verifier_.check(database_, Part::kFormByFingerprint, prefix_group(bytes.view())));
+  find_form_.bind_blob(1, bytes.view());
+  OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
+  if (!row) return std::nullopt;
+  if (verifier_.verifies()) OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find_form_));
+  const Form form{{find_form_.integer(0)}, {find_form_.integer(2)}, static_cast<FormKind>(find_form_.integer(3)),
+                  find_form_.integer(7),   find_form_.integer(8),   find_form_.integer(9)};
+  find_form_.reset();
+  return form;
+}
+
+Result<std::optional<ConfigId>> Lookup::configuration(const ConfigKey& key) {
+  OPWRIGHT_TRY(verifier_.check(database_, Part::kConfigurationByKey, prefix_group(bytes_of(key))));
+  find_configuration_.bind_blob(1, bytes_of(key));
+  OPWRIGHT_TRY_ASSIGN(const bool row, find_configuration_.step());
+  if (!row) return std::nullopt;
+  if (verifier_.verifies()) OPWRIGHT_TRY(verifier_.check_row(database_, Part::kConfiguration, find_configuration_));
+  const ConfigId id{find_configuration_.integer(0)};
+  find_configuration_.reset();
+  return id;
+}
+
+}  // namespace opwright::store

@@ -1,0 +1,36 @@
+#include "store/sqlite/posting_list.h"
+
+#include <limits>
+
+namespace opwright::store {
+
+void append_step(std::string& out, std::int64_t previous, std::int64_t id) {
+  auto step = static_cast<std::uint64_t>(id - previous);
+  while (step >= 0x80) {
+    out += static_cast<char>(step | 0x80);
+    step >>= 7;
+  }
+  out += static_cast<char>(step);
+}
+
+bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int64_t>& out) {
+  out.push_back(first);
+  std::uint64_t step = 0;
+  int shift = 0;
+  for (const char byte : steps) {
+    const auto bits = static_cast<unsigned char>(byte);
+    if (shift > 56) return false;
+    step |= static_cast<std::uint64_t>(bits & 0x7F) << shift;
+    shift += 7;
+    if ((bits & 0x80) != 0) continue;
+    const auto room = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() - first);
+    if (step == 0 || first < 0 || step > room) return false;
+    first += static_cast<std::int64_t>(step);
+    out.push_back(first);
+    step = 0;
+    shift = 0;
+  }
+  return shift == 0;
+}
+
+}  // namespace opwright::store

@@ -1,0 +1,70 @@
+// Sequences in a store: the calls of a trace in their order, as the pieces of a native trace (docs/formats/store.md).
+//
+// A trace has one sequence. Of two that come for it the one that says more stays (Sequence::weight), so that the order
+// of imports does not matter and a second import changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "model/sequence.h"
+#include "store/sqlite/sql.h"
+#include "store/sqlite/tally.h"
+#include "store/sqlite/verify.h"
+
+namespace opwright::store {
+
+inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // of a native trace, before it is packed
+
+struct SequenceRow {
+  std::int64_t id = 0;
+  Sequence sequence;
+  std::int64_t packed = 0;  // bytes of its pieces
+};
+
+// A part of a sequence that comes: kPieceBytes each, the last one with what is left.
+struct NewPiece {
+  std::shared_ptr<const Sequence> of;
+  std::int64_t place = 0;
+  std::string bytes;
+  bool is_last = false;
+};
+
+SequenceRow read_sequence(const Statement& row);  // with the columns of Part::kSequence
+// All of them, newest first.
+Result<std::vector<SequenceRow>> read_sequences(Database& database, Verifier& verifier);
+// The native trace, verified piece by piece and as a whole.
+Result<std::string> read_trace_bytes(Database& database, Verifier& verifier, const SequenceRow& row);
+
+// The writing side: inside the transaction of a Writer.
+class SequenceWriter {
+ public:
+  Status load(Database& database, Verifier& verifier);
+  // Pieces of one sequence come one behind the other, from the first to the last.
+  Status add(Database& database, Verifier& verifier, Tally& tally, const NewPiece& piece);
+  // False when there is none of this uid.
+  Result<bool> forget(Database& database, Verifier& verifier, Tally& tally, const std::string& uid);
+
+ private:
+  Status begin(Database& database, Verifier& verifier, Tally& tally, const Sequence& sequence);
+  Status put_row(Database& database, Tally& tally, const SequenceRow& row, const SequenceRow* before);
+  Status remove(Database& database, Verifier& verifier, Tally& tally, const std::string& uid);
+
+  struct Known {
+    SequenceRow row;
+    std::int64_t sum = 0;
+  };
+  std::unordered_map<std::string, Known> known_;  // by uid
+  std::int64_t next_ = 1;
+  std::optional<SequenceRow> coming_;  // nothing: what comes is there already
+  Statement add_piece_;
+};
+
+}  // namespace opwright::store

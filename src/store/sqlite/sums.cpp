@@ -1,0 +1,120 @@
+#include "store/sqlite/sums.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/hash.h"
+
+namespace opwright::store {
+
+void RowSum::start(Part part) {
+  bytes_.clear();
+  bytes_ += static_cast<char>(part);
+}
+
+void RowSum::put(char kind, const void* bytes, std::size_t size) {
+  bytes_ += kind;
+  bytes_.append(static_cast<const char*>(bytes), size);
+}
+
+RowSum& RowSum::add(std::int64_t value) { return put('i', &value, sizeof value), *this; }
+RowSum& RowSum::add(double value) {
+  if (std::isnan(value)) return add(std::string_view("nan"));  // as Statement::bind_real writes it
+  if (value == 0) value = 0;                                   // SQLite keeps no negative zero
+  return put('r', &value, sizeof value), *this;
+}
+RowSum& RowSum::add(std::string_view text) {
+  const auto size = static_cast<std::uint32_t>(text.size());
+  put('t', &size, sizeof size);
+  bytes_ += text;
+  return *this;
+}
+RowSum& RowSum::add_blob(std::string_view bytes) {
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  put('b', &size, sizeof size);
+  bytes_ += bytes;
+  return *this;
+}
+RowSum& RowSum::add_null() { return bytes_ += 'n', *this; }
+
+RowSum& RowSum::add_columns(const Statement& row, int first, int count) {
+  for (int column = first; column < first + count; ++column) {
+    switch (row.kind(column)) {
+      case Statement::Kind::kInteger:
+        add(row.integer(column));
+        break;
+      case Statement::Kind::kReal:
+        add(row.real(column));
+        break;
+      case Statement::Kind::kText:
+        add(row.text(column));
+        break;
+      case Statement::Kind::kBlob:
+        add_blob(row.blob(column));
+        break;
+      case Statement::Kind::kNull:
+        add_null();
+        break;
+    }
+  }
+  return *this;
+}
+
+std::int64_t RowSum::value() const { return static_cast<std::int64_t>(xxh64(bytes_)); }
+
+SummedRow& SummedRow::operator<<(std::int64_t value) {
+  statement_.bind(next_++, value);
+  sum_.add(value);
+  return *this;
+}
+SummedRow& SummedRow::operator<<(std::string_view text) {
+  statement_.bind(next_++, text);
+  sum_.add(text);
+  return *this;
+}
+SummedRow& SummedRow::operator<<(const Blob& blob) {
+  statement_.bind_blob(next_++, blob.bytes);
+  sum_.add_blob(blob.bytes);
+  return *this;
+}
+SummedRow& SummedRow::operator<<(double value) {
+  statement_.bind_real(next_++, value);
+  sum_.add(value);
+  return *this;
+}
+SummedRow& SummedRow::operator<<(const std::optional<double>& value) { return value ? *this << *value : null(); }
+SummedRow& SummedRow::text_or_null(std::string_view text) { return text.empty() ? null() : *this << text; }
+SummedRow& SummedRow::null() {
+  statement_.bind_null(next_++);
+  sum_.add_null();
+  return *this;
+}
+
+std::int64_t SummedRow::bind_sum() {
+  const std::int64_t sum = sum_.value();
+  statement_.bind(next_, sum);
+  return sum;
+}
+
+std::string insert_summed(Part part) {
+  const TablePart& table = part_of(part);
+  std::string marks;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) marks += "?, ";
+  return fmt::format("INSERT INTO {}({}, sum) VALUES ({}?)", table.table, column_list(table), marks);
+}
+
+std::string update_summed(Part part) {
+  const TablePart& table = part_of(part);
+  const auto named = static_cast<std::size_t>(table.named_by);
+  std::string changed, which;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (i < named)
+      which += fmt::format("{}{} = ?{}", i > 0 ? " AND " : "", table.columns[i], i + 1);
+    else
+      changed += fmt::format("{} = ?{}, ", table.columns[i], i + 1);
+  }
+  return fmt::format("UPDATE {} SET {}sum = ?{} WHERE {}", table.table, changed, table.columns.size() + 1, which);
+}
+
+}  // namespace opwright::store
