@@ -69,6 +69,13 @@ COMMON: set[str] = {
     "dialect/ttnn/conv_config.h", "dialect/ttnn/conv_shards.h", "dialect/ttnn/matmul_program.h", "dialect/ttnn/tensor_layout.h",
 }
 
+# A folder that only its own room includes, and a library that only that folder includes: everybody else sees the room's
+# interface.
+PRIVATE_FOLDER = "store/sqlite/"
+PRIVATE_LIBRARY = "sqlite3.h"
+# Words that begin a statement of SQL in a text of the program.
+SQL = re.compile(r'"\s*(SELECT|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|CREATE INDEX|CREATE TEMP|ALTER TABLE|PRAGMA)\s')
+
 # Headers that few files may reach, by whatever way, and which those are.
 ONLY_FOR: dict[str, tuple[str, ...]] = {
     # operands as the library's rules see them: who computes a product finds its elements without it
@@ -174,6 +181,15 @@ def check(source: Path) -> list[str]:
                 graph.setdefault("/".join(parts), []).append(found[2])
             if problem:
                 problems.append(f"{shown}:{number}: {problem}")
+            if "/".join(parts).startswith(PRIVATE_FOLDER):
+                continue
+            if found and (found[2].startswith(PRIVATE_FOLDER) or found[2] == PRIVATE_LIBRARY):
+                problems.append(
+                    f"{shown}:{number}: {found[2]} is for {PRIVATE_FOLDER} only; ask store/store.h, or store/sqlite_door.h for "
+                    "what only a file of SQLite has"
+                )
+            elif SQL.search(line):
+                problems.append(f"{shown}:{number}: SQL; all of it lies in {PRIVATE_FOLDER}")
     return problems + sharing_problems(graph, source.name)
 
 
@@ -200,6 +216,9 @@ def self_test() -> None:
         "jobs/d.cpp": ('#include "cli/command.h"\n', "jobs/d.cpp:1: jobs may not include cli"),
         "model/d.cpp": ('#include "d.h"\n', 'write the whole path: #include "model/d.h"'),
         "cli/e.cpp": ("#include <base/result.h>\n", "write it with quotes"),
+        "jobs/h.cpp": ('#include "store/sqlite/reader.h"\n', "jobs/h.cpp:1: store/sqlite/reader.h is for store/sqlite/ only"),
+        "store/i.cpp": ("#include <sqlite3.h>\n", "store/i.cpp:1: sqlite3.h is for store/sqlite/ only"),
+        "report/j.cpp": ('\nconst char* k = "SELECT id FROM run";\n', "report/j.cpp:2: SQL; all of it lies in store/sqlite/"),
         "cellar/f.h": ("", "cellar/f.h:1: lies in no known room"),
         "g.cpp": ("", "g.cpp:1: lies in no known room"),
     }
@@ -213,6 +232,8 @@ def self_test() -> None:
         (source / "format/per_op/good.cpp").write_text('#include "format/native/native_trace.h"\n')
         (source / "format/native/good_test.cpp").write_text('#include "format/per_op/writer.h"\n')
         (source / "format/native/good.cpp").write_text('#include "capture/layout.h"\n#include "capture/crc32c.h"\n')
+        (source / "store/sqlite").mkdir(parents=True)
+        (source / "store/sqlite/good.cpp").write_text('#include <sqlite3.h>\n#include "store/sqlite/sql.h"\n"SELECT 1";\n')
         (source / "select").mkdir()
         (source / "select/good.h").write_text('#include "store/store.h"\n#include "normalize/key.h"\n')
         assert check(source) == [], check(source)

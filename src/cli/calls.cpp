@@ -22,9 +22,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(format::CallFilter filter, call_filter_of(args));
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", SIZE_MAX));
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-  OPWRIGHT_TRY_ASSIGN(const store::SequenceRow row, find_trace(reader, args.positionals.front()));
-  OPWRIGHT_TRY_ASSIGN(std::string bytes, reader.trace_bytes(row));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
+  OPWRIGHT_TRY_ASSIGN(const store::SequenceRow row, find_trace(*reader, args.positionals.front()));
+  OPWRIGHT_TRY_ASSIGN(std::string bytes, reader->trace_bytes(row));
   OPWRIGHT_TRY_ASSIGN(format::NativeTrace trace,
                       format::NativeTrace::from_bytes(std::move(bytes), "trace " + short_id(row)));
   std::optional<CallSelector> selects;

@@ -7,7 +7,7 @@
 #include "cli/kept_trace.h"
 #include "cli/output.h"
 #include "cli/query.h"
-#include "store/sqlite/writer.h"
+#include "store/store.h"
 
 namespace opwright::cli {
 namespace {
@@ -17,15 +17,15 @@ constexpr std::array kFlags{kWaitFlag};
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   store::SequenceRow row;
   {
-    OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-    OPWRIGHT_TRY_ASSIGN(row, find_trace(reader, args.positionals.front()));
+    OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
+    OPWRIGHT_TRY_ASSIGN(row, find_trace(*reader, args.positionals.front()));
   }
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  OPWRIGHT_TRY_ASSIGN(store::Writer writer, store::Writer::begin(env.store, wait, identity_of_this_build()));
-  OPWRIGHT_TRY_ASSIGN(const bool forgotten, writer.forget_sequence(row.sequence.uid));
+  OPWRIGHT_TRY_ASSIGN(const auto writer, store::open_writer(env.store, wait, identity_of_this_build()));
+  OPWRIGHT_TRY_ASSIGN(const bool forgotten, writer->forget_sequence(row.sequence.uid));
   if (!forgotten)
     return fail(ErrorCode::kNotFound, fmt::format("trace {}: another process has removed it meanwhile", short_id(row)));
-  OPWRIGHT_TRY(writer.commit());
+  OPWRIGHT_TRY(writer->commit());
   JsonObject object;
   object.add("trace", to_hex(row.sequence.digest))
       .add("name", row.sequence.name)

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "store/sqlite/reader.h"
+#include "store/reader.h"
 
 namespace opwright::cli {
 

@@ -45,12 +45,12 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     return list_known_ops(env);
   }
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
   std::vector<store::OperationRow> rows;
   if (args.value("--where").empty()) {
-    OPWRIGHT_TRY_ASSIGN(rows, reader.operations());
+    OPWRIGHT_TRY_ASSIGN(rows, reader->operations());
   } else {
-    OPWRIGHT_TRY_ASSIGN(rows, selected_operations(reader, selector));
+    OPWRIGHT_TRY_ASSIGN(rows, selected_operations(*reader, selector));
   }
   const bool raised = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.raised > 0; });
   Table table{{{"operation"},

@@ -16,6 +16,7 @@
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "jobs/ending.h"
+#include "store/store.h"
 
 namespace opwright::cli {
 namespace {
@@ -229,8 +230,7 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
     return kExitOk;
   }
   if (!store.empty()) env.store = store;
-  if (env.store.starts_with("postgres"))
-    return complain({ErrorCode::kUnsupported, "this build stores in SQLite files only; give --store a path"}, env);
+  if (const auto known = store::open(env.store); !known) return complain(known.error(), env);
   if (!format.empty()) {
     const auto parsed = parse_format(format);
     if (!parsed) return complain(parsed.error(), env);

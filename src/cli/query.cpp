@@ -2,7 +2,7 @@
 
 namespace opwright::cli {
 
-Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env) {
+Result<std::unique_ptr<store::Reader>> open_store(const ParsedArgs& args, const CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
   return jobs::open_reader(env.store, wait);
 }

@@ -13,7 +13,7 @@ using select::select_all;
 using select::Selected;
 
 // The store of the command line, for asking.
-Result<store::Reader> open_store(const ParsedArgs& args, const CommandEnv& env);
+Result<std::unique_ptr<store::Reader>> open_store(const ParsedArgs& args, const CommandEnv& env);
 
 Result<select::Selector> selector_of(const ParsedArgs& args);
 // Both, for work that opens the store itself.

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "report/html.h"
-#include "store/sqlite/results.h"
+#include "store/store.h"
 
 namespace opwright::cli {
 namespace {
@@ -39,10 +39,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string folder = args.value("--html");
   if (folder.empty()) return fail(ErrorCode::kUsage, "report needs --html DIR: the folder to write the page into");
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  OPWRIGHT_TRY_ASSIGN(auto reader, store::ResultsReader::open(env.store, wait));
-  OPWRIGHT_TRY_ASSIGN(const RunRecord run, reader.find_run(args.positionals.empty() ? "last" : args.positionals[0]));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, store::open_results(env.store, wait));
+  OPWRIGHT_TRY_ASSIGN(const RunRecord run, reader->find_run(args.positionals.empty() ? "last" : args.positionals[0]));
   OPWRIGHT_TRY_ASSIGN(const report::Page page,
-                      report::make_page(run, [&](const auto& use) { return reader.for_each(run.uid, use); }));
+                      report::make_page(run, [&](const auto& use) { return reader->for_each(run.uid, use); }));
   OPWRIGHT_TRY(make_folder(folder));
   const std::string path = (std::filesystem::path(folder) / "index.html").string();
   OPWRIGHT_TRY(write_into(folder, "index.html", page.html));

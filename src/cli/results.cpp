@@ -10,6 +10,7 @@
 #include "jobs/look_at_results.h"
 #include "report/analysis_view.h"
 #include "report/run_diff_view.h"
+#include "store/store.h"
 
 namespace opwright::cli {
 namespace {

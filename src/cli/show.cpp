@@ -191,17 +191,17 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 0));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
   std::vector<Selected> all;
   if (args.positionals.empty()) {
-    OPWRIGHT_TRY_ASSIGN(all, select_all(reader, selector));
+    OPWRIGHT_TRY_ASSIGN(all, select_all(*reader, selector));
   } else {
-    OPWRIGHT_TRY_ASSIGN(const auto names, resolve(reader, args.positionals[0]));
+    OPWRIGHT_TRY_ASSIGN(const auto names, resolve(*reader, args.positionals[0]));
     for (const std::string& name : names) {
       std::string text = fmt::format("op={}", quoted(name));
       if (const std::string where = args.value("--where"); !where.empty()) text += fmt::format(" and ({})", where);
       OPWRIGHT_TRY_ASSIGN(const select::Selector narrowed, select::parse_selector(text));
-      OPWRIGHT_TRY_ASSIGN(auto found, select_all(reader, narrowed));
+      OPWRIGHT_TRY_ASSIGN(auto found, select_all(*reader, narrowed));
       for (Selected& selected : found) {
         if (selected.config.op == name) all.push_back(std::move(selected));
       }

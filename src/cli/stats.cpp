@@ -59,10 +59,10 @@ std::string counts_text(std::string_view title, const Counts& counts, std::size_
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-  OPWRIGHT_TRY_ASSIGN(const store::Totals totals, reader.totals());
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
+  OPWRIGHT_TRY_ASSIGN(const store::Totals totals, reader->totals());
   Distribution all;
-  OPWRIGHT_TRY(for_each_selected(reader, selector, [&](Selected&& selected) -> Status {
+  OPWRIGHT_TRY(for_each_selected(*reader, selector, [&](Selected&& selected) -> Status {
     all.add(selected);
     return {};
   }));

@@ -28,8 +28,8 @@ std::string_view flow_text(DataFlow flow) {
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_store(args, env));
-  OPWRIGHT_TRY_ASSIGN(const std::vector<store::SequenceRow> rows, reader.sequences());
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
+  OPWRIGHT_TRY_ASSIGN(const std::vector<store::SequenceRow> rows, reader->sequences());
   const bool people = env.format == OutputFormat::kTable;
   if (rows.empty() && people) {
     env.out << "no trace is kept in its order; 'opwright import' and 'opwright trace' keep those that have one\n";

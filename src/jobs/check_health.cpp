@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <simdjson.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
@@ -17,16 +16,15 @@
 #include "normalize/normalize.h"
 #include "normalize/op_filter.h"
 #include "select/selected.h"
-#include "store/sqlite/inspect.h"
-#include "store/sqlite/reader.h"
-#include "store/sqlite/schema.h"
+#include "store/sqlite_door.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 namespace {
 
 constexpr std::size_t kMostShown = 50;
 
-std::string checked_text(const store::Inspection& inspection, bool deep, std::int64_t configurations) {
+std::string checked_text(const store::sqlite::Inspection& inspection, bool deep, std::int64_t configurations) {
   if (deep && inspection.has_checksums)
     return fmt::format("all of it checked: file, indexes, references, {}, {} made again from their texts",
                        plural(inspection.rows, "checksum"), plural(configurations, "configuration"));
@@ -48,25 +46,27 @@ void check_store(const HealthOptions& options, Health& health) {
     health.sound = false;
     health.rows.push_back({"store", "bad", detail});
   };
-  if (const Status name = store::check_store_name(options.store); !name) return bad(name.error().message);
+  const auto file = store::sqlite::file_of(options.store);
+  if (!file) return bad(file.error().message);
+  if (const Status name = store::sqlite::check_store_name(*file); !name) return bad(name.error().message);
   struct stat info{};
-  if (stat(options.store.c_str(), &info) != 0) {
+  if (stat(file->c_str(), &info) != 0) {
     health.rows.push_back({"store", "none", options.store + ": not there yet; the first import makes it"});
     return;
   }
-  auto inspection =
-      store::inspect(options.store, options.wait_ms, options.deep ? store::Depth::kEverything : store::Depth::kRows);
+  using store::sqlite::Depth;
+  auto inspection = store::sqlite::inspect(*file, options.wait_ms, options.deep ? Depth::kEverything : Depth::kRows);
   if (!inspection) return bad(inspection.error().message);
   std::int64_t configurations = 0;
   if (options.deep) {
-    const auto checked = check_meaning(options.store, options.wait_ms, *inspection);
+    const auto checked = check_meaning(*file, options.wait_ms, *inspection);
     if (checked)
       configurations = *checked;
     else
       inspection->add(checked.error().message);
   }
-  auto reader = store::Reader::open(options.store, options.wait_ms, select::identity_of_this_build());
-  auto totals = reader ? reader->totals() : Result<store::Totals>(fail(reader.error()));
+  const auto reader = store::open_reader(options.store, options.wait_ms, select::identity_of_this_build());
+  auto totals = reader ? (*reader)->totals() : Result<store::Totals>(fail(reader.error()));
   if (!totals && inspection->damages == 0) inspection->add(totals.error().message);  // e.g. keys of another version
   if (inspection->damages > 0) {
     bad(fmt::format("{}: {} found; 'opwright doctor --repair -o NEW' saves the rest into a new store", options.store,
@@ -82,7 +82,7 @@ void check_store(const HealthOptions& options, Health& health) {
   health.rows.push_back(
       {"store", "ok",
        fmt::format("{}: schema {}{}, {} of {}, {}, {}; {}", options.store, totals->schema,
-                   totals->schema < store::kSchemaVersion ? " (the next import brings it up to date)" : "",
+                   totals->schema < store::sqlite::schema_version() ? " (the next import brings it up to date)" : "",
                    plural(totals->configurations, "configuration"), plural(totals->operations, "operation"),
                    plural(totals->traces, "trace"), size_text(totals->bytes),
                    checked_text(*inspection, options.deep, configurations))});
@@ -94,12 +94,12 @@ void check_installed(Health& health) {
   };
   row("opwright", "ok",
       fmt::format("{}, identity version {}, store schema {}", OPWRIGHT_VERSION, normalize::kKeyVersion,
-                  store::kSchemaVersion));
+                  store::sqlite::schema_version()));
   row("compiler", "ok", fmt::format("{} C++{}", __VERSION__, __cplusplus / 100 % 100));
   row("json parser", "ok",
       fmt::format("simdjson {}, {} kernel", SIMDJSON_STRINGIFY(SIMDJSON_VERSION),
                   simdjson::get_active_implementation()->name()));
-  row("sqlite", "ok", sqlite3_libversion());
+  row("sqlite", "ok", std::string(store::sqlite::library_version()));
   row("zstd", "ok", ZSTD_versionString());
   row("cores", "ok", std::to_string(std::thread::hardware_concurrency()));
   row("operations known", "ok", std::to_string(normalize::known_operations().size()));

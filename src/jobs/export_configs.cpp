@@ -59,9 +59,9 @@ void leave_out_raised(std::vector<select::Selected>& selected, ExportReport& rep
 
 Result<ExportedConfigs> export_configs(const ExportOptions& options) {
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, parse_where(options.question.where));
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_reader(options.question.store, options.question.wait_ms));
-  OPWRIGHT_TRY_ASSIGN(std::vector<select::Selected> selected, select::select_all(reader, selector));
-  OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(options.question.store, options.question.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(std::vector<select::Selected> selected, select::select_all(*reader, selector));
+  OPWRIGHT_TRY_ASSIGN(const auto traces, reader->traces());
   ExportedConfigs out;
   const bool is_master = options.format == ExportFormat::kMaster || options.format == ExportFormat::kMaster1;
   if (is_master && !options.include_raised) leave_out_raised(selected, out.report);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 #include "report/exports.h"
-#include "store/sqlite/results.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 namespace {
@@ -17,7 +17,8 @@ constexpr char kImporting[] = "importing";  // status of a run whose results are
 
 Result<std::vector<ImportedRun>> import_results(const ResultsImport& request) {
   std::vector<ImportedRun> imported;
-  std::optional<store::ResultsWriter> writer;  // opened when the first file is known to be sound: it may make the store
+  std::unique_ptr<store::ResultsWriter>
+      writer;  // opened when the first file is known to be sound: it may make the store
   for (const std::string& file : request.files) {
     RunRecord run;
     std::vector<std::int64_t> known;  // ascending
@@ -26,11 +27,10 @@ Result<std::vector<ImportedRun>> import_results(const ResultsImport& request) {
     const auto begin = [&](const RunRecord& found) -> Status {
       run = found;
       if (!writer) {
-        OPWRIGHT_TRY_ASSIGN(store::ResultsWriter opened, store::ResultsWriter::open(request.store, request.wait_ms));
-        writer = std::move(opened);
+        OPWRIGHT_TRY_ASSIGN(writer, store::open_results_writer(request.store, request.wait_ms));
       }
-      OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(request.store, request.wait_ms));
-      OPWRIGHT_TRY_ASSIGN(const auto there, reader.runs());
+      OPWRIGHT_TRY_ASSIGN(const auto reader, store::open_results(request.store, request.wait_ms));
+      OPWRIGHT_TRY_ASSIGN(const auto there, reader->runs());
       const auto same = std::find_if(there.begin(), there.end(), [&](const RunRecord& r) { return r.uid == run.uid; });
       if (same == there.end()) {
         RunRecord open = run;
@@ -42,7 +42,7 @@ Result<std::vector<ImportedRun>> import_results(const ResultsImport& request) {
                                                    "nothing was changed",
                                                    file, run.uid, same->started, same->host));
       status_there = same->status;
-      OPWRIGHT_TRY_ASSIGN(known, reader.done(run.uid));
+      OPWRIGHT_TRY_ASSIGN(known, reader->done(run.uid));
       return {};
     };
     OPWRIGHT_TRY(report::read_jsonl(file, begin, [&](CaseRecord&& record) -> Status {

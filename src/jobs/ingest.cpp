@@ -20,8 +20,7 @@
 #include "normalize/normalize.h"
 #include "select/selected.h"
 #include "select/terms.h"
-#include "store/sqlite/lookup.h"
-#include "store/sqlite/writer.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 namespace {
@@ -48,7 +47,7 @@ void for_each_piece(const format::TraceBytes& trace, F&& take) {
 
 class Ingest final : public format::TraceSink {
  public:
-  Ingest(const normalize::OpFilter& filter, std::optional<store::Lookup> lookup, WriterThread* writer,
+  Ingest(const normalize::OpFilter& filter, std::unique_ptr<store::Lookup> lookup, WriterThread* writer,
          ConfigId next_config, FormId next_form)
       : filter_(filter),
         lookup_(std::move(lookup)),
@@ -292,6 +291,7 @@ class Ingest final : public format::TraceSink {
     terms_.clear();
     select::append_terms(config, terms_);
     for (const select::Term term : terms_) batch_.postings.push_back({term, id});
+    select::append_facts(config, id, batch_.facts, batch_.words);
     return id;
   }
 
@@ -300,7 +300,7 @@ class Ingest final : public format::TraceSink {
   }
 
   const normalize::OpFilter& filter_;
-  std::optional<store::Lookup> lookup_;
+  std::unique_ptr<store::Lookup> lookup_;
   WriterThread* writer_;
   ConfigId next_config_;
   FormId next_form_;
@@ -371,14 +371,12 @@ std::int64_t ImportReport::lost() const {
 Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestOptions& options) {
   OPWRIGHT_TRY_ASSIGN(const normalize::OpFilter filter, normalize::OpFilter::make(options.filter));
   OPWRIGHT_TRY_ASSIGN(Fetched fetched, fetch_streams(paths));
-  std::optional<store::Writer> writer;
+  OPWRIGHT_TRY_ASSIGN(const auto store, store::open(options.store));
+  std::unique_ptr<store::Writer> writer;
   if (!options.dry_run) {
-    OPWRIGHT_TRY_ASSIGN(
-        store::Writer begun,
-        store::Writer::begin(options.store, options.wait_ms, select::identity_of_this_build(), options.durability));
-    writer.emplace(std::move(begun));
+    OPWRIGHT_TRY_ASSIGN(writer, store->writer(options.wait_ms, select::identity_of_this_build(), options.durability));
   }
-  OPWRIGHT_TRY_ASSIGN(auto lookup, store::Lookup::open(options.store, options.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(auto lookup, store->lookup(options.wait_ms));
   std::optional<WriterThread> thread;
   if (writer) thread.emplace(*writer);
   // In a dry run new rows get numbers no store has.

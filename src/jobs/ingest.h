@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "format/trace_sink.h"
 #include "normalize/op_filter.h"
-#include "store/sqlite/sql.h"
+#include "store/rows.h"
 
 namespace opwright::jobs {
 

@@ -18,7 +18,7 @@ ImportReport imported(const std::vector<std::string>& paths, const IngestOptions
   return report ? *report : ImportReport();
 }
 
-std::int64_t configurations(const std::string& store) { return open_reader(store, 100)->totals()->configurations; }
+std::int64_t configurations(const std::string& store) { return (*open_reader(store, 100))->totals()->configurations; }
 
 constexpr int kMany = 2000;  // so many calls that an import looks up in between
 

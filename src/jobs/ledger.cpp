@@ -187,32 +187,32 @@ Ledger::Calls Ledger::calls() const {
 }
 
 Status Ledger::write(store::Writer& writer) const {
-  std::vector<SourceId> sources;
+  std::vector<store::NewSource> new_sources;
   for (const std::string& text : sources_.texts()) {
     const normalize::SourceName name = normalize::name_source(text);
-    OPWRIGHT_TRY_ASSIGN(const SourceId id, writer.source({text, name.path, name.hf_model, name.model}));
-    sources.push_back(id);
+    new_sources.push_back({text, name.path, name.hf_model, name.model});
   }
-  std::vector<MachineId> machines;
-  for (const std::string& text : machines_.texts()) {
-    OPWRIGHT_TRY_ASSIGN(const MachineId id, writer.machine(text, normalize::name_machine(text)));
-    machines.push_back(id);
-  }
+  OPWRIGHT_TRY_ASSIGN(const std::vector<SourceId> sources, writer.sources(new_sources));
+  std::vector<store::NewMachine> new_machines;
+  for (const std::string& text : machines_.texts()) new_machines.push_back({text, normalize::name_machine(text)});
+  OPWRIGHT_TRY_ASSIGN(const std::vector<MachineId> machines, writer.machines(new_machines));
   std::set<std::string> used;
   const auto uid_of = [&](std::uint32_t number) -> const std::string& {
     const auto stand_in = ended_.find(number);
     return stand_in != ended_.end() ? stand_in->second : traces_.texts()[number];
   };
   for (const Entry& entry : settled_) used.insert(uid_of(entry.key.trace));
-  std::map<std::string, TraceId> traces;
+  std::vector<store::NewTrace> new_traces;
+  std::set<std::string> undescribed = used;
   for (const TraceInfo& described : descriptions_) {
     if (!used.contains(described.uid)) continue;
-    OPWRIGHT_TRY_ASSIGN(traces[described.uid], writer.trace(described.uid, described.format, facts_json(described)));
+    new_traces.push_back({described.uid, described.format, facts_json(described)});
+    undescribed.erase(described.uid);
   }
-  for (const std::string& uid : used) {
-    if (traces.contains(uid)) continue;
-    OPWRIGHT_TRY_ASSIGN(traces[uid], writer.trace(uid, "", "{}"));
-  }
+  for (const std::string& uid : undescribed) new_traces.push_back({uid, "", "{}"});
+  OPWRIGHT_TRY_ASSIGN(const std::vector<TraceId> new_ids, writer.traces(new_traces));
+  std::map<std::string, TraceId> traces;
+  for (std::size_t i = 0; i < new_ids.size(); ++i) traces[new_traces[i].uid] = new_ids[i];
   std::vector<store::NewOccurrence> rows;
   rows.reserve(settled_.size());
   std::vector<TraceId> trace_ids(traces_.texts().size());

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "model/ids.h"
 #include "model/observed.h"
-#include "store/sqlite/writer.h"
+#include "store/writer.h"
 
 namespace opwright::jobs {
 

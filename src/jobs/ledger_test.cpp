@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
-#include "store/sqlite/test_store.h"
+#include "base/test_folder.h"
+#include "store/store.h"
+#include "store/test_calls.h"
 
 namespace opwright::jobs {
 namespace {
@@ -43,18 +45,18 @@ std::string after(const std::vector<std::vector<Seen>>& inputs) {
   }
   const TestFolder folder;
   {
-    store::Writer writer = store::begin(folder.file("s.db"));
+    const auto writer = *store::open_writer(folder.file("s.db"), 100, store::kIdentity);
     store::Batch batch;
-    store::add_call(batch, writer, "a");
-    EXPECT_TRUE(writer.write(batch));
-    EXPECT_TRUE(ledger.write(writer));
-    EXPECT_TRUE(writer.commit());
+    store::add_call(batch, *writer, "a");
+    EXPECT_TRUE(writer->write(batch));
+    EXPECT_TRUE(ledger.write(*writer));
+    EXPECT_TRUE(writer->commit());
   }
-  store::Reader reader = store::open_reader(folder.file("s.db"));
-  const auto operations = reader.operations();
+  const auto reader = *store::open_reader(folder.file("s.db"), 100);
+  const auto operations = reader->operations();
   EXPECT_EQ(operations->at(0).calls, ledger.calls().calls);
   EXPECT_EQ(operations->at(0).raised, ledger.calls().raised);
-  const std::string error = reader.forms(ConfigId{1})->at(0).error;
+  const std::string error = reader->forms(ConfigId{1})->at(0).error;
   return told(ledger.calls()) + (error.empty() ? "" : ": " + error);
 }
 

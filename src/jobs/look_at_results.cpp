@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/near_names.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 namespace {
@@ -22,20 +23,20 @@ Result<report::Exported> export_one(const ResultsTarget& target, const RunResult
 }  // namespace
 
 Result<std::vector<RunOverview>> runs_of(const ResultsQuestion& question) {
-  OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(question.store, question.wait_ms));
-  OPWRIGHT_TRY_ASSIGN(std::vector<RunRecord> runs, reader.runs());
+  OPWRIGHT_TRY_ASSIGN(auto reader, store::open_results(question.store, question.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(std::vector<RunRecord> runs, reader->runs());
   std::vector<RunOverview> out;
   for (RunRecord& run : runs) {
-    OPWRIGHT_TRY_ASSIGN(const auto outcomes, reader.outcomes(run.uid));
+    OPWRIGHT_TRY_ASSIGN(const auto outcomes, reader->outcomes(run.uid));
     out.push_back({std::move(run), {outcomes.begin(), outcomes.end()}});
   }
   return out;
 }
 
 Result<RunResults> RunResults::open(const ResultsQuestion& question, const std::string& name) {
-  OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(question.store, question.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(auto reader, store::open_results(question.store, question.wait_ms));
   RunResults out;
-  out.reader_ = std::make_shared<store::ResultsReader>(std::move(reader));
+  out.reader_ = std::move(reader);
   OPWRIGHT_TRY_ASSIGN(out.run_, out.reader_->find_run(name));
   out.is_filtered_ = !question.filter.empty();
   out.stream_ = report::filtered(
@@ -63,13 +64,13 @@ Result<report::Coverage> RunResults::coverage() const {
 }
 
 Result<report::RunDiff> diff_results(const ResultsQuestion& question, const std::string& a, const std::string& b) {
-  OPWRIGHT_TRY_ASSIGN(store::ResultsReader reader, store::ResultsReader::open(question.store, question.wait_ms));
-  OPWRIGHT_TRY_ASSIGN(const RunRecord run_a, reader.find_run(a));
-  OPWRIGHT_TRY_ASSIGN(const RunRecord run_b, reader.find_run(b));
+  OPWRIGHT_TRY_ASSIGN(auto reader, store::open_results(question.store, question.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const RunRecord run_a, reader->find_run(a));
+  OPWRIGHT_TRY_ASSIGN(const RunRecord run_b, reader->find_run(b));
   // The filter may leave one side empty.
   const auto lenient = [&](const RunRecord& run) -> report::ResultStream {
     return [&reader, &question, uid = run.uid](const report::UseResult& use) {
-      return reader.for_each(uid, [&](CaseRecord&& record) {
+      return reader->for_each(uid, [&](CaseRecord&& record) {
         return question.filter.matches(record) ? use(std::move(record)) : Status();
       });
     };

@@ -13,7 +13,7 @@
 #include "report/result_filter.h"
 #include "report/result_stream.h"
 #include "report/run_diff.h"
-#include "store/sqlite/results.h"
+#include "store/results.h"
 
 namespace opwright::jobs {
 

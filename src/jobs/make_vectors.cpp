@@ -35,8 +35,8 @@ Result<VectorsReport> make_vectors(const VectorsRequest& request) {
   if (!suite.file.empty() || !suite.vectors.empty()) {
     OPWRIGHT_TRY(vectors::for_each_vector_of_file(selector, suite, use, &report.made));
   } else {
-    OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_reader(request.question.store, request.question.wait_ms));
-    OPWRIGHT_TRY(vectors::for_each_vector(reader, selector, suite, use, &report.made));
+    OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(request.question.store, request.question.wait_ms));
+    OPWRIGHT_TRY(vectors::for_each_vector(*reader, selector, suite, use, &report.made));
   }
   if (writer) {
     OPWRIGHT_TRY_ASSIGN(report.written, writer->finish());

@@ -1,6 +1,7 @@
 // A store and what is asked of it.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "select/selected.h"
@@ -13,7 +14,7 @@ struct Question {
   std::string where;     // selector; "" everything
 };
 
-Result<store::Reader> open_reader(const std::string& store, int wait_ms);
+Result<std::unique_ptr<store::Reader>> open_reader(const std::string& store, int wait_ms);
 Result<select::Selector> parse_where(const std::string& where);
 
 }  // namespace opwright::jobs

@@ -219,8 +219,8 @@ Status for_each_vector(const RunChoice& choice, const VectorPlace& place, const 
   options.announce = place.announce;
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, parse_where(choice.where));
   if (!options.file.empty()) return vectors::for_each_vector_of_file(selector, options, use);
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, open_reader(place.store, place.wait_ms));
-  return vectors::for_each_vector(reader, selector, options, use);
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(place.store, place.wait_ms));
+  return vectors::for_each_vector(*reader, selector, options, use);
 }
 
 }  // namespace opwright::jobs

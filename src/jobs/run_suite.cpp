@@ -13,8 +13,8 @@
 #include "jobs/expected_failure.h"
 #include "jobs/run_record.h"
 #include "jobs/run_setup.h"
-#include "store/sqlite/run_life.h"
-#include "store/sqlite/results.h"
+#include "store/run_life.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 namespace {
@@ -26,16 +26,16 @@ struct Before {
 };
 
 Result<Before> find_before(const RunRequest& request) {
-  OPWRIGHT_TRY_ASSIGN(auto reader, store::ResultsReader::open(request.store, request.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, store::open_results(request.store, request.wait_ms));
   Before before;
-  OPWRIGHT_TRY_ASSIGN(before.run, reader.find_run(request.resume));
+  OPWRIGHT_TRY_ASSIGN(before.run, reader->find_run(request.resume));
   if (before.run.status == "complete") return before;
   if (before.run.status == "running")
     return fail(ErrorCode::kLocked, fmt::format("run {} is still running, as another process of this machine; wait for "
                                                 "its end, or stop it",
                                                 before.run.uid));
   // A failure that nobody was blamed for was interrupted while it was being repeated: it runs again.
-  OPWRIGHT_TRY(reader.for_each(before.run.uid, [&](CaseRecord&& record) -> Status {
+  OPWRIGHT_TRY(reader->for_each(before.run.uid, [&](CaseRecord&& record) -> Status {
     before.stored.insert(record.index);
     if (!Attribution::wanted(record.outcome) || record.blame != Blame::kNobody || !request.attribute)
       before.done.insert(record.index);
@@ -166,10 +166,10 @@ class Course {
 };
 
 Result<report::Analysis> analyse(const RunRequest& request, const std::string& uid) {
-  OPWRIGHT_TRY_ASSIGN(auto reader, store::ResultsReader::open(request.store, request.wait_ms));
-  OPWRIGHT_TRY_ASSIGN(const RunRecord run, reader.find_run(uid));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, store::open_results(request.store, request.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const RunRecord run, reader->find_run(uid));
   report::Analyser analyser(run, {.worst = 3});
-  OPWRIGHT_TRY(reader.for_each(uid, [&](CaseRecord&& record) -> Status {
+  OPWRIGHT_TRY(reader->for_each(uid, [&](CaseRecord&& record) -> Status {
     analyser.add(record);
     return {};
   }));
@@ -209,11 +209,11 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
                 fmt::format("run {} had other cases than the store gives now; start a new run", before->run.uid));
   OPWRIGHT_TRY_ASSIGN(const WorkerSetup setup, worker_setup(options, memory_of(request)));
   const RunnerOptions runner = runner_options(request, options, setup, plan.chosen.size());
-  OPWRIGHT_TRY_ASSIGN(auto results, store::ResultsWriter::open(
-                                        request.store, request.wait_ms,
-                                        request.durable ? store::Durability::kEveryCommit : store::Durability::kSoon));
+  OPWRIGHT_TRY_ASSIGN(const auto results, store::open_results_writer(request.store, request.wait_ms,
+                                                                     request.durable ? store::Durability::kEveryCommit
+                                                                                     : store::Durability::kSoon));
   if (!before) report.run = new_run_record(request.choice, request.command, plan);
-  Course course(plan, report.run, before ? &*before : nullptr, results, watcher);
+  Course course(plan, report.run, before ? &*before : nullptr, *results, watcher);
   OPWRIGHT_TRY_ASSIGN(report.ran, course.run(runner));
   if (!course.begun()) {
     report.end = RunReport::End::kNotBegun;

@@ -5,7 +5,7 @@
 
 #include "base/test_folder.h"
 #include "jobs/ingest.h"
-#include "store/sqlite/results.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 namespace {
@@ -21,7 +21,7 @@ class RunSuite : public testing::Test {
   RunRequest request(RunChoice choice = {.device = "null"}) const {
     return {.store = store(), .choice = std::move(choice), .command = "a test", .jobs = 1};
   }
-  std::vector<RunRecord> runs() const { return *store::ResultsReader::open(store(), 100)->runs(); }
+  std::vector<RunRecord> runs() const { return *(*store::open_results(store(), 100))->runs(); }
 
   TestFolder folder_;
 };

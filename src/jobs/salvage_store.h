@@ -7,13 +7,13 @@
 
 #include "base/result.h"
 #include "jobs/ingest.h"
-#include "store/sqlite/inspect.h"
+#include "store/sqlite_door.h"
 
 namespace opwright::jobs {
 
 // What the store alone cannot know: a text means the configuration under whose key it is kept, and the index has the
 // terms of each. Says how many configurations were looked at.
-Result<std::int64_t> check_meaning(const std::string& path, int wait_ms, store::Inspection& inspection);
+Result<std::int64_t> check_meaning(const std::string& file, int wait_ms, store::sqlite::Inspection& inspection);
 
 struct SalvageOptions {
   std::string store;

@@ -7,7 +7,7 @@
 #include "jobs/import_results.h"
 #include "jobs/run_suite.h"
 #include "report/exports.h"
-#include "store/sqlite/results.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 namespace {
@@ -49,7 +49,7 @@ TEST_F(SalvageStore, NothingIsWrittenOverAndNothingIsMadeOfNothing) {
 }
 
 TEST_F(SalvageStore, TheIndexMeansWhatTheTextsMean) {
-  store::Inspection inspection;
+  store::sqlite::Inspection inspection;
   const auto checked = check_meaning(store(), 100, inspection);
   ASSERT_TRUE(checked) << checked.error().message;
   EXPECT_EQ(*checked, results_) << "one case a configuration";
@@ -58,7 +58,7 @@ TEST_F(SalvageStore, TheIndexMeansWhatTheTextsMean) {
 
 TEST_F(SalvageStore, ResultsOfAnotherStoreComeInOnce) {
   const std::string lines = folder_.file("run.jsonl");
-  auto reader = store::ResultsReader::open(store(), 100);
+  const auto reader = *store::open_results(store(), 100);
   ASSERT_TRUE(report::write_jsonl(lines, *reader->find_run("last"),
                                   [&](const report::UseResult& use) { return reader->for_each(uid_, use); }));
   const ResultsImport request{.store = folder_.file("other.db"), .files = {lines}};
@@ -70,7 +70,7 @@ TEST_F(SalvageStore, ResultsOfAnotherStoreComeInOnce) {
     EXPECT_EQ(imported->front().results, results_);
     EXPECT_EQ(imported->front().added, added);
   }
-  EXPECT_EQ(store::ResultsReader::open(request.store, 100)->find_run(uid_)->status, "complete");
+  EXPECT_EQ((*store::open_results(request.store, 100))->find_run(uid_)->status, "complete");
 }
 
 TEST_F(SalvageStore, AFileThatIsNoneChangesNothing) {

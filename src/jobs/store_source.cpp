@@ -1,22 +1,14 @@
 #include "jobs/store_source.h"
 
-#include <sys/stat.h>
-
-#include <fstream>
+#include <algorithm>
 
 #include "base/json.h"
-#include "store/sqlite/reader.h"
-#include "store/sqlite/salvage.h"
+#include "store/sqlite_door.h"
+#include "store/store.h"
 
 namespace opwright::jobs {
 
-Result<bool> is_store_file(const std::string& path) {
-  struct stat info{};
-  if (path == "-" || stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  char magic[16] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) == std::string_view("SQLite format 3\0", 16);
-}
+Result<bool> is_store_file(const std::string& path) { return path != "-" && store::sqlite::is_database(path); }
 
 namespace {
 
@@ -54,26 +46,27 @@ Status observe(Observed observed, const store::FormRow& form, const store::Occur
 }  // namespace
 
 Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink) {
-  OPWRIGHT_TRY_ASSIGN(store::Reader reader, store::Reader::open(path, wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, store::sqlite::store_at(path)->reader(wait_ms));
   sink.add_file();
-  OPWRIGHT_TRY_ASSIGN(const auto traces, reader.traces());
+  OPWRIGHT_TRY_ASSIGN(const auto traces, reader->traces());
   for (const store::TraceRow& row : traces) describe(row, sink);
-  OPWRIGHT_TRY_ASSIGN(const auto ids, reader.candidates({}));
-  for (const ConfigId id : ids) {
-    OPWRIGHT_TRY_ASSIGN(const auto forms, reader.forms(id));
-    OPWRIGHT_TRY_ASSIGN(const auto occurrences, reader.occurrences(forms));
+  OPWRIGHT_TRY_ASSIGN(const auto ids, reader->candidates({}));
+  constexpr std::size_t kAtOnce = 256;
+  for (std::size_t at = 0; at < ids.size(); at += kAtOnce) {
+    OPWRIGHT_TRY_ASSIGN(const auto forms,
+                        reader->forms(std::span(ids).subspan(at, std::min(kAtOnce, ids.size() - at))));
+    OPWRIGHT_TRY_ASSIGN(const auto occurrences, reader->occurrences(forms));
+    auto row = occurrences.begin();  // those of one form stand together, in the order of the forms
     for (const store::FormRow& form : forms) {
       const Observed observed = observed_of(form, path);
       sink.add_bytes(form.text.size());
-      for (const store::OccurrenceRow& row : occurrences) {
-        if (row.form == form.id) OPWRIGHT_TRY(observe(observed, form, row, sink));
-      }
+      for (; row != occurrences.end() && row->form == form.id; ++row) OPWRIGHT_TRY(observe(observed, form, *row, sink));
     }
   }
   if (!sink.keeps_calls()) return {};
-  OPWRIGHT_TRY_ASSIGN(const auto sequences, reader.sequences());
+  OPWRIGHT_TRY_ASSIGN(const auto sequences, reader->sequences());
   for (const store::SequenceRow& row : sequences) {
-    OPWRIGHT_TRY_ASSIGN(const std::string bytes, reader.trace_bytes(row));
+    OPWRIGHT_TRY_ASSIGN(const std::string bytes, reader->trace_bytes(row));
     OPWRIGHT_TRY(sink.keep(row.sequence, {.bytes = bytes}));
   }
   return {};
@@ -81,14 +74,14 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
 
 Status read_damaged_store(const std::string& path, int wait_ms, format::TraceSink& sink,
                           const std::function<void(const std::string& what)>& lost) {
-  OPWRIGHT_TRY_ASSIGN(store::Salvage salvage, store::Salvage::open(path, wait_ms, lost));
+  OPWRIGHT_TRY_ASSIGN(const auto salvage, store::sqlite::Salvage::open(path, wait_ms, lost));
   sink.add_file();
-  OPWRIGHT_TRY(salvage.traces([&](const store::TraceRow& row) { return describe(row, sink), Status(); }));
+  OPWRIGHT_TRY(salvage->traces([&](const store::TraceRow& row) { return describe(row, sink), Status(); }));
   if (sink.keeps_calls())
-    OPWRIGHT_TRY(salvage.sequences([&](const store::SequenceRow& row, const std::string& bytes) {
+    OPWRIGHT_TRY(salvage->sequences([&](const store::SequenceRow& row, const std::string& bytes) {
       return sink.keep(row.sequence, {.bytes = bytes});
     }));
-  return salvage.forms([&](const store::SavedForm& saved) -> Status {
+  return salvage->forms([&](const store::sqlite::SavedForm& saved) -> Status {
     const Observed observed = observed_of(saved.form, path);
     sink.add_bytes(saved.form.text.size());
     for (const store::OccurrenceRow& row : saved.occurrences) OPWRIGHT_TRY(observe(observed, saved.form, row, sink));

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "store/sqlite/writer.h"
+#include "store/writer.h"
 
 namespace opwright::jobs {
 

@@ -67,18 +67,6 @@ bool holds_for_number(std::int64_t number, Relation relation, const Operand& ope
   return ordered(relation, number, std::get<std::int64_t>(operand));
 }
 
-// Saturates: no tensor has more elements than 2^63 - 1.
-std::int64_t volume_of(const Shape& shape) {
-  std::int64_t volume = 1;
-  bool overflow = false, zero = false;
-  for (const std::int64_t size : shape) {
-    zero = zero || size == 0;
-    overflow = overflow || __builtin_mul_overflow(volume, size, &volume);
-  }
-  if (zero) return 0;
-  return overflow ? std::numeric_limits<std::int64_t>::max() : volume;
-}
-
 bool holds_for_memory(const MemoryConfig& memory, const Predicate& predicate, Relation relation,
                       const Operand* operand) {
   const auto any_shard = [&](auto&& holds) {
@@ -286,6 +274,17 @@ bool matches(const Predicate& predicate, const Subject& subject) {
 }
 
 }  // namespace
+
+std::int64_t volume_of(const Shape& shape) {
+  std::int64_t volume = 1;
+  bool overflow = false, zero = false;
+  for (const std::int64_t size : shape) {
+    zero = zero || size == 0;
+    overflow = overflow || __builtin_mul_overflow(volume, size, &volume);
+  }
+  if (zero) return 0;
+  return overflow ? std::numeric_limits<std::int64_t>::max() : volume;
+}
 
 bool matches(const Selector& selector, const Subject& subject) {
   const auto part_matches = [&](const Selector& part) { return matches(part, subject); };

@@ -22,4 +22,7 @@ struct Subject {
 
 bool matches(const Selector& selector, const Subject& subject);
 
+// How many elements; saturates: no tensor has more than 2^63 - 1.
+std::int64_t volume_of(const Shape& shape);
+
 }  // namespace opwright::select

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/sqlite/reader.h"
+#include "store/reader.h"
 
 namespace opwright::select {
 

@@ -48,16 +48,8 @@ class ProvenanceNames {
 // What the indexes of the store leave to look at, by id.
 Result<std::vector<ConfigId>> candidates_of(store::Reader& reader, const Selector& selector) {
   if (const std::string key = required_key(selector); !key.empty()) return reader.with_key(key);
-  const auto ways = alternatives(selector);
-  if (ways.empty()) return reader.candidates({});
-  std::vector<ConfigId> all;
-  for (const auto& terms : ways) {
-    OPWRIGHT_TRY_ASSIGN(const auto some, reader.candidates(terms));
-    all.insert(all.end(), some.begin(), some.end());
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  OPWRIGHT_TRY_ASSIGN(const Vocabulary vocabulary, vocabulary_of(selector, reader));
+  return reader.candidates(alternatives(selector, vocabulary));
 }
 
 }  // namespace
@@ -89,56 +81,101 @@ void append_machine_names(std::string_view label, std::vector<std::string_view>&
   }
 }
 
-Status for_each_selected(store::Reader& reader, const Selector& selector,
-                         const std::function<Status(Selected&&)>& use) {
-  OPWRIGHT_TRY_ASSIGN(const auto ids, candidates_of(reader, selector));
-  normalize::Normalizer normalizer;
-  format::LiftNotes notes;
-  const bool provenance = needs_provenance(selector);
-  ProvenanceNames names;
-  std::vector<std::string_view> models, machines;
-  struct Most {
-    std::int64_t count = kUncounted, raised = 0;
-  };
-  std::map<std::tuple<std::int64_t, std::string_view, std::string_view, std::string_view, std::string_view>, Most>
-      counts;
-  std::set<std::pair<std::int64_t, std::string_view>> uncounted;  // form and trace: each stands for one call
-  for (const ConfigId id : ids) {
-    Selected selected;
-    selected.id = id;
-    OPWRIGHT_TRY_ASSIGN(selected.forms, reader.forms(id));
-    if (selected.forms.empty()) return fail(ErrorCode::kBadInput, "a configuration has no form; the store is damaged");
-    const store::FormRow& form = selected.forms.front();
-    OPWRIGHT_TRY_ASSIGN(selected.config, normalizer.normalize(form.kind, form.op, form.text, notes));
-    if (!provenance && !matches(selector, {selected.config})) continue;
-    OPWRIGHT_TRY_ASSIGN(selected.occurrences, reader.occurrences(selected.forms));
-    for (store::OccurrenceRow& row : selected.occurrences) names.complete(row);
-    models.clear();
-    machines.clear();
-    uncounted.clear();
-    counts.clear();
-    for (const store::OccurrenceRow& row : selected.occurrences) {
+namespace {
+
+// Selects, one after the other, what the index left.
+class Selection {
+ public:
+  Selection(const Selector& selector, const std::function<Status(Selected&&)>& use)
+      : selector_(selector), provenance_(needs_provenance(selector)), use_(use) {}
+
+  Status add(store::Reader& reader, std::span<const ConfigId> ids) {
+    OPWRIGHT_TRY_ASSIGN(std::vector<store::FormRow> forms, reader.forms(ids));
+    std::vector<Selected> some;
+    auto form = forms.begin();
+    for (const ConfigId id : ids) {
+      Selected selected;
+      selected.id = id;
+      for (; form != forms.end() && form->configuration == id; ++form) selected.forms.push_back(std::move(*form));
+      if (selected.forms.empty())
+        return fail(ErrorCode::kBadInput, "a configuration has no form; the store is damaged");
+      const store::FormRow& first = selected.forms.front();
+      OPWRIGHT_TRY_ASSIGN(selected.config, normalizer_.normalize(first.kind, first.op, first.text, notes_));
+      if (provenance_ || matches(selector_, {selected.config})) some.push_back(std::move(selected));
+    }
+    forms.clear();
+    for (const Selected& selected : some) {
+      for (const store::FormRow& row : selected.forms)
+        forms.push_back({row.id, row.configuration, row.kind, "", "", ""});
+    }
+    OPWRIGHT_TRY_ASSIGN(std::vector<store::OccurrenceRow> rows, reader.occurrences(forms));
+    auto row = rows.begin();
+    for (Selected& selected : some) {
+      for (const store::FormRow& of : selected.forms) {
+        for (; row != rows.end() && row->form == of.id; ++row) selected.occurrences.push_back(std::move(*row));
+      }
+      OPWRIGHT_TRY(judge(std::move(selected)));
+    }
+    return {};
+  }
+
+ private:
+  Status judge(Selected&& selected) {
+    models_.clear();
+    machines_.clear();
+    uncounted_.clear();
+    counts_.clear();
+    for (store::OccurrenceRow& row : selected.occurrences) {
+      names_.complete(row);
       // Copies of one trace that differ in hashes only stand side by side and count once.
-      Most& most = counts[{row.form.value, row.source, row.machine, row.trace_uid, row.sweep_source_hash}];
+      Most& most = counts_[{row.form.value, row.source, row.machine, row.trace_uid, row.sweep_source_hash}];
       most.count = std::max(most.count, row.count);
       most.raised = std::max(most.raised, row.raised);
-      if (!provenance) continue;
-      models.insert(models.end(), {row.model, row.source, row.hf_model});
-      append_machine_names(row.machine_label, machines);
+      if (!provenance_) continue;
+      models_.insert(models_.end(), {row.model, row.source, row.hf_model});
+      append_machine_names(row.machine_label, machines_);
     }
-    for (const auto& [call, most] : counts) {
+    for (const auto& [call, most] : counts_) {
       if (most.count == kUncounted)
-        uncounted.emplace(std::get<0>(call), std::get<3>(call));
+        uncounted_.emplace(std::get<0>(call), std::get<3>(call));
       else
         selected.calls += most.count;
       selected.raised += most.raised;
     }
-    selected.uncounted = static_cast<std::int64_t>(uncounted.size());
+    selected.uncounted = static_cast<std::int64_t>(uncounted_.size());
     selected.calls += selected.uncounted;
-    if (provenance &&
-        !matches(selector, {selected.config, models, machines, selected.calls, selected.raised, selected.error()}))
-      continue;
-    OPWRIGHT_TRY(use(std::move(selected)));
+    if (provenance_ &&
+        !matches(selector_, {selected.config, models_, machines_, selected.calls, selected.raised, selected.error()}))
+      return {};
+    return use_(std::move(selected));
+  }
+
+  struct Most {
+    std::int64_t count = kUncounted, raised = 0;
+  };
+  const Selector& selector_;
+  bool provenance_;
+  const std::function<Status(Selected&&)>& use_;
+  normalize::Normalizer normalizer_;
+  format::LiftNotes notes_;
+  ProvenanceNames names_;
+  std::vector<std::string_view> models_, machines_;
+  std::map<std::tuple<std::int64_t, std::string_view, std::string_view, std::string_view, std::string_view>, Most>
+      counts_;
+  std::set<std::pair<std::int64_t, std::string_view>> uncounted_;  // form and trace: each stands for one call
+};
+
+}  // namespace
+
+Status for_each_selected(store::Reader& reader, const Selector& selector,
+                         const std::function<Status(Selected&&)>& use) {
+  OPWRIGHT_TRY_ASSIGN(const auto ids, candidates_of(reader, selector));
+  Selection selection(selector, use);
+  // The first are there soon, and the questions to the store stay few.
+  constexpr std::size_t kFirst = 8, kMost = 256;
+  std::size_t some = kFirst;
+  for (std::size_t at = 0; at < ids.size(); at += some, some = std::min(some * 2, kMost)) {
+    OPWRIGHT_TRY(selection.add(reader, std::span(ids).subspan(at, std::min(some, ids.size() - at))));
   }
   return {};
 }

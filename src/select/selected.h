@@ -8,7 +8,7 @@
 
 #include "model/op_config.h"
 #include "select/selector.h"
-#include "store/sqlite/reader.h"
+#include "store/reader.h"
 
 namespace opwright::select {
 

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "select/argument_key.h"
+#include "select/facts.h"
 #include "select/fold.h"
 
 namespace opwright::select {
@@ -334,29 +335,45 @@ std::vector<Term> required_terms(const Selector& selector) {
   return {};
 }
 
-std::vector<std::vector<Term>> alternatives(const Selector& selector) {
+namespace {
+
+// Both ways at once.
+store::Way joined(const store::Way& a, const store::Way& b) {
+  store::Way way = a;
+  way.terms.insert(way.terms.end(), b.terms.begin(), b.terms.end());
+  way.facts.insert(way.facts.end(), b.facts.begin(), b.facts.end());
+  return way;
+}
+
+store::Way way_of(const Predicate& predicate, const Vocabulary& vocabulary) {
+  return {predicate_terms(predicate), predicate_facts(predicate, vocabulary)};
+}
+
+}  // namespace
+
+std::vector<store::Way> alternatives(const Selector& selector, const Vocabulary& vocabulary) {
   constexpr std::size_t kMost = 16;  // more ways than this are not worth their lookups
-  std::vector<std::vector<Term>> ways;
+  std::vector<store::Way> ways;
   switch (selector.kind) {
     case Selector::Kind::kEverything:
     case Selector::Kind::kNot:
       return {};
     case Selector::Kind::kPredicate: {
       if (selector.predicate.relation != Relation::kIn) {
-        ways.push_back(predicate_terms(selector.predicate));
+        ways.push_back(way_of(selector.predicate, vocabulary));
       } else {
         for (const Operand& operand : selector.predicate.operands) {
           Predicate one = selector.predicate;
           one.relation = Relation::kEqual;
           one.operands = {operand};
-          ways.push_back(predicate_terms(one));
+          ways.push_back(way_of(one, vocabulary));
         }
       }
       break;
     }
     case Selector::Kind::kOr:
       for (const Selector& part : selector.parts) {
-        const auto more = alternatives(part);
+        const auto more = alternatives(part, vocabulary);
         if (more.empty()) return {};
         ways.insert(ways.end(), more.begin(), more.end());
       }
@@ -364,23 +381,21 @@ std::vector<std::vector<Term>> alternatives(const Selector& selector) {
     case Selector::Kind::kAnd:
       ways.emplace_back();
       for (const Selector& part : selector.parts) {
-        auto more = alternatives(part);
-        if (ways.size() * more.size() > kMost) more = {required_terms(part)};
+        auto more = alternatives(part, vocabulary);
+        if (ways.size() * more.size() > kMost) more = {{required_terms(part), {}}};
         if (more.empty()) continue;
-        std::vector<std::vector<Term>> product;
+        std::vector<store::Way> product;
         for (const auto& way : ways) {
-          for (const auto& other : more) {
-            product.push_back(way);
-            product.back().insert(product.back().end(), other.begin(), other.end());
-          }
+          for (const auto& other : more) product.push_back(joined(way, other));
         }
         ways = std::move(product);
       }
       break;
   }
-  const bool open = std::any_of(ways.begin(), ways.end(), [](const auto& way) { return way.empty(); });
+  const bool open =
+      std::any_of(ways.begin(), ways.end(), [](const auto& way) { return way.terms.empty() && way.facts.empty(); });
   if (open) return {};
-  for (auto& way : ways) way = sorted_unique(std::move(way));
+  for (auto& way : ways) way.terms = sorted_unique(std::move(way.terms));
   return ways;
 }
 

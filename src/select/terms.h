@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/op_config.h"
+#include "select/facts.h"
 #include "select/selector.h"
 
 namespace opwright::select {
@@ -29,9 +30,9 @@ inline constexpr std::size_t kLongestKey = 64;
 // Terms that every match has, sorted; empty when the selector cannot narrow.
 std::vector<Term> required_terms(const Selector& selector);
 
-// The ways a configuration can match: each is a set of terms, and every match has all terms of at least one set.
+// The ways a configuration can match: every match has all terms and facts of at least one of them.
 // None: the index cannot narrow this selector down. (required_terms is the part that all ways share.)
-std::vector<std::vector<Term>> alternatives(const Selector& selector);
+std::vector<store::Way> alternatives(const Selector& selector, const Vocabulary& vocabulary);
 
 // Hex digits that the key of every match begins with; "" when the selector does not say.
 std::string required_key(const Selector& selector);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "select/selector.h"
-#include "store/sqlite/reader.h"
+#include "store/reader.h"
 #include "vectors/groups.h"
 #include "vectors/test_vector.h"
 

@@ -23,6 +23,7 @@ QUESTIONS = {
     "plan": ("run", "--dry-run", "--format", "json"),
     "import": ("import", "--dry-run", "--format", "json", "TRACE"),
     "diff": ("diff", "STORE", "SOUND", "--format", "json"),
+    "numbers": ("show", "--where", "dim[-1]>=16 or arg.memory_config~dram", "--format", "json"),
 }
 
 
@@ -97,6 +98,9 @@ EDITS = {
     "occurrence gone": "DELETE FROM occurrence WHERE form_id = 3",
     "texts swapped": "UPDATE form SET slot = 1 - slot WHERE slot < 2 AND pack_id = 1",
     "index entry gone": "DELETE FROM posting WHERE first < 5",
+    "number of the index": "UPDATE fact SET value = value + 1 WHERE kind > 2",
+    "numbers of the index gone": "DELETE FROM fact",
+    "word of the index": "UPDATE word SET text = text || 'x'",
     "outcome": "UPDATE result SET outcome = 'failed'",
     "pcc": "UPDATE result SET pcc = 0.5",
     "result gone": "DELETE FROM result",
@@ -128,7 +132,7 @@ def test_a_changed_row_is_an_error_or_not_asked_for(what: str, opwright, tmp_pat
     store = Path(shutil.copy(sound, tmp_path / "damaged.db"))
     edit(store, EDITS[what])
     results = what in ("outcome", "pcc", "result gone", "run gone", "host of a run")
-    questions = ("runs", "results", "ops") if results else ("ops", "stats", "show some", "export", "import", "diff" if what.endswith("gone") else "plan")
+    questions = ("runs", "results", "ops") if results else ("ops", "stats", "show some", "export", "import", "numbers", "diff" if what.endswith("gone") else "plan")
     failed = expect_sound_or_error(opwright, store, sound, answers, questions)
     assert failed > 0, "no question noticed it"
     assert opwright("--store", store, "doctor").returncode == 3
@@ -136,7 +140,7 @@ def test_a_changed_row_is_an_error_or_not_asked_for(what: str, opwright, tmp_pat
     assert deep.returncode == 3 and "bad" in deep.stdout and "--repair" in deep.stdout, deep.stdout
 
 
-@pytest.mark.parametrize("table", ["configuration", "form", "occurrence", "pack", "posting", "result", "source", "tally", "sqlite_autoindex_form_1"])
+@pytest.mark.parametrize("table", ["configuration", "form", "occurrence", "pack", "posting", "fact", "result", "source", "tally", "sqlite_autoindex_form_1"])
 def test_damaged_pages(table: str, opwright, tmp_path, sound, answers) -> None:
     at, size = page_of(sound, table)
     store = tmp_path / "damaged.db"

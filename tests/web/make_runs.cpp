@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "store/sqlite/results.h"
+#include "store/store.h"
 
 namespace {
 
@@ -288,15 +288,15 @@ int main(int argc, char** argv) {
   }
   const std::int64_t count = kind == "empty" ? 0 : argc > 4 ? std::atoll(argv[4]) : 24;
   const auto written = [&]() -> opwright::Status {
-    OPWRIGHT_TRY_ASSIGN(auto writer, opwright::store::ResultsWriter::open(argv[1], 1000));
-    OPWRIGHT_TRY(writer.begin(run_of(uid, kind, count)));
+    OPWRIGHT_TRY_ASSIGN(const auto writer, opwright::store::open_results_writer(argv[1], 1000));
+    OPWRIGHT_TRY(writer->begin(run_of(uid, kind, count)));
     Dice dice(7);
     for (std::int64_t i = 0; i < count; ++i) {
       CaseRecord record = make->second(i, dice);
       record.repeat = repeat_of(record);
-      OPWRIGHT_TRY(writer.add(uid, record));
+      OPWRIGHT_TRY(writer->add(uid, record));
     }
-    return writer.end(uid, kind == "failed" ? "interrupted" : "complete", "2026-11-15T20:13:02.500Z");
+    return writer->end(uid, kind == "failed" ? "interrupted" : "complete", "2026-11-15T20:13:02.500Z");
   }();
   if (!written) std::cerr << "make_runs: " << written.error().message << "\n";
   return written ? 0 : 1;

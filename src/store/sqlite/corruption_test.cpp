@@ -5,13 +5,13 @@
 #include <functional>
 #include <map>
 
-#include "store/sqlite/inspect.h"
 #include "store/sqlite/lookup.h"
 #include "store/sqlite/results.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/test_store.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 constexpr int kConfigurations = 150;
@@ -56,7 +56,7 @@ void ask_reader(Reader& reader, Answers& answers) {
   });
   answers["all"] = shown(reader.candidates({}), text_of);
   for (const std::uint64_t term : {1ull, 2ull, 3ull, 1ull << 63, ~0ull})
-    answers["term " + std::to_string(term)] = shown(reader.candidates(std::vector<std::uint64_t>{term}), text_of);
+    answers["term " + std::to_string(term)] = shown(reader.candidates(with_terms({term})), text_of);
   for (const int i : {0, 7, 77, kConfigurations - 1})
     answers["key " + std::to_string(i)] = shown(reader.with_key(to_hex(key(std::to_string(i))).substr(0, 12)), text_of);
 }
@@ -184,14 +184,14 @@ class Corruption : public ::testing::Test {
     add_sequence(batch, "both");
     ASSERT_TRUE(writer.write(batch));
     const auto source = writer.source({"models/a.py [" + trace_uid + "]", "models/a.py", "org/model", "model"});
-    const auto machine = writer.machine("{\"board\": \"n150\"}", "n150");
-    const auto trace = writer.trace(trace_uid, "master", "{\"a\": \"" + trace_uid + "\"}");
+    const auto machine = writer.machine({"{\"board\": \"n150\"}", "n150"});
+    const auto trace = writer.trace({trace_uid, "master", "{\"a\": \"" + trace_uid + "\"}"});
     std::vector<NewOccurrence> occurrences;
     // Also of what the first import knew: their counts are raised, so that old pages lie.
     for (std::int64_t form = 1; form < first + to - from; form += form < first ? 5 : 1)
       occurrences.push_back({{form}, *source, *machine, *trace, "", "hash", count + form % 3, "{\"x\":1}", 1});
     ASSERT_TRUE(writer.add_occurrences(occurrences));
-    ASSERT_TRUE(writer.add_examples({{{first}, "RuntimeError: " + trace_uid}}));
+    ASSERT_TRUE(writer.add_examples(std::vector<RaisedExample>{{{first}, "RuntimeError: " + trace_uid}}));
     ASSERT_TRUE(writer.commit());
   }
 
@@ -399,4 +399,4 @@ TEST_F(Corruption, DefinitionsOfTables) {
 }
 
 }  // namespace
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

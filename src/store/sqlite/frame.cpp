@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 constexpr int kLevel = 1;
 
@@ -34,4 +34,4 @@ std::optional<std::string> decompress(std::string_view frame, std::uint64_t most
   return bytes;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

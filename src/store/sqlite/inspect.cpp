@@ -1,14 +1,14 @@
-#include "store/sqlite/inspect.h"
-
 #include <fmt/format.h>
 
+#include "store/sqlite/fact_index.h"
 #include "store/sqlite/pack.h"
 #include "store/sqlite/posting_list.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/verify.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 // Runs one look; what ends it early is damage too.
@@ -69,6 +69,15 @@ void look_inside(Database& database, Inspection& inspection) {
         inspection.add(fmt::format("table posting, row with term {}: its list cannot be read", row.integer(0)));
     });
   });
+  if (inspection.schema < kFirstSchemaWithFacts) return;
+  look(inspection, "table fact", [&] {
+    std::vector<std::int64_t> ids;
+    return list_rows(database, "SELECT kind, first, steps FROM fact", [&](const Statement& row) {
+      ids.clear();
+      if (!decode_ids(row.integer(1), row.blob(2), ids))
+        inspection.add(fmt::format("table fact, row with kind {}: its list cannot be read", row.integer(0)));
+    });
+  });
 }
 
 // What the checksums of single rows do not say: the pieces of a trace are that trace.
@@ -125,4 +134,22 @@ Status for_each_posting(const std::string& path, int wait_ms,
   return sound ? Status() : fail(damage(path, "table posting: a list cannot be read"));
 }
 
-}  // namespace opwright::store
+Result<std::int64_t> for_each_fact(const std::string& path, int wait_ms, const std::function<void(const Fact&)>& use) {
+  OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t schema, database.query_integer("PRAGMA user_version"));
+  Verifier verifier;
+  FactReader facts;
+  OPWRIGHT_TRY(facts.prepare(database, verifier, schema));
+  if (schema < kFirstSchemaWithFacts) return facts.first();
+  std::vector<std::int64_t> ids;
+  bool sound = true;
+  OPWRIGHT_TRY(list_rows(database, "SELECT kind, value, first, steps FROM fact", [&](const Statement& row) {
+    ids.clear();
+    sound = decode_ids(row.integer(2), row.blob(3), ids) && sound;
+    for (const std::int64_t id : ids) use({static_cast<std::uint64_t>(row.integer(0)), row.integer(1), {id}});
+  }));
+  if (!sound) return fail(damage(path, "table fact: a list cannot be read"));
+  return facts.first();
+}
+
+}  // namespace opwright::store::sqlite

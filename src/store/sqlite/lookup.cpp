@@ -5,8 +5,9 @@
 
 #include "store/sqlite/row_bytes.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms) {
   OPWRIGHT_TRY(check_store_name(path));
@@ -33,20 +34,38 @@ Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms)
   return lookup;
 }
 
-Result<std::optional<Lookup::Form>> Lookup::form(const Hash128& fingerprint) {
+Status Lookup::forms(std::span<const Hash128> fingerprints, std::span<std::optional<KnownForm>> known) {
+  for (std::size_t i = 0; i < fingerprints.size(); ++i) {
+    OPWRIGHT_TRY_ASSIGN(known[i], find_form(fingerprints[i]));
+  }
+  return {};
+}
+
+Status Lookup::configurations(std::span<const ConfigKey> keys, std::span<std::optional<ConfigId>> known) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    OPWRIGHT_TRY_ASSIGN(known[i], find_configuration(keys[i]));
+  }
+  return {};
+}
+
+Result<std::optional<KnownForm>> Lookup::find_form(const Hash128& fingerprint) {
   const FingerprintBytes bytes(fingerprint);
   OPWRIGHT_TRY(verifier_.check(database_, Part::kFormByFingerprint, prefix_group(bytes.view())));
   find_form_.bind_blob(1, bytes.view());
   OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
   if (!row) return std::nullopt;
   if (verifier_.verifies()) OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find_form_));
-  const Form form{{find_form_.integer(0)}, {find_form_.integer(2)}, static_cast<FormKind>(find_form_.integer(3)),
-                  find_form_.integer(7),   find_form_.integer(8),   find_form_.integer(9)};
+  const KnownForm form{{find_form_.integer(0)},
+                       {find_form_.integer(2)},
+                       static_cast<FormKind>(find_form_.integer(3)),
+                       find_form_.integer(7),
+                       find_form_.integer(8),
+                       find_form_.integer(9)};
   find_form_.reset();
   return form;
 }
 
-Result<std::optional<ConfigId>> Lookup::configuration(const ConfigKey& key) {
+Result<std::optional<ConfigId>> Lookup::find_configuration(const ConfigKey& key) {
   OPWRIGHT_TRY(verifier_.check(database_, Part::kConfigurationByKey, prefix_group(bytes_of(key))));
   find_configuration_.bind_blob(1, bytes_of(key));
   OPWRIGHT_TRY_ASSIGN(const bool row, find_configuration_.step());
@@ -57,4 +76,4 @@ Result<std::optional<ConfigId>> Lookup::configuration(const ConfigKey& key) {
   return id;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

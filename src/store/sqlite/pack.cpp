@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "store/sqlite/frame.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
@@ -59,4 +59,4 @@ Result<Unpacked> Unpacked::open(std::string_view data) {
   return unpacked;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 std::string compressed(const std::string& plain) {
@@ -84,4 +84,4 @@ TEST(Pack, NoRoomIsMadeForAPackBeyondTheLimit) {
 }
 
 }  // namespace
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

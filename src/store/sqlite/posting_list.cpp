@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 void append_step(std::string& out, std::int64_t previous, std::int64_t id) {
   auto step = static_cast<std::uint64_t>(id - previous);
@@ -33,4 +33,4 @@ bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int
   return shift == 0;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

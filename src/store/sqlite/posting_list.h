@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 // Appends the step from `previous` to `id` (id > previous).
 void append_step(std::string& out, std::int64_t previous, std::int64_t id);
 // Appends the ids of a list that starts at `first`. False when the bytes are damaged.
 bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int64_t>& out);
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
@@ -58,4 +58,4 @@ TEST(PostingList, AStepThatLeavesTheNumbersIsDamage) {
 }
 
 }  // namespace
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

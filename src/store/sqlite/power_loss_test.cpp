@@ -4,13 +4,13 @@
 
 #include <set>
 
-#include "store/sqlite/inspect.h"
 #include "store/sqlite/results.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/test_disk.h"
 #include "store/sqlite/test_store.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 constexpr int kImported = 6;  // configurations an import
@@ -42,7 +42,7 @@ class Witness {
     }
     const std::int64_t first = batch.forms.front().id.value;
     ASSERT_TRUE(writer->write(batch));
-    const auto trace = writer->trace(name, "master", "{}");
+    const auto trace = writer->trace({name, "master", "{}"});
     std::vector<NewOccurrence> occurrences;
     for (int i = 0; i < kImported; ++i) occurrences.push_back({{first + i}, {0}, {0}, *trace, "", "", 1, "", 0});
     ASSERT_TRUE(writer->add_occurrences(occurrences));
@@ -107,7 +107,7 @@ std::string verdict(const std::map<std::string, std::string>& files, const Promi
   if (!inspection) return "cannot be inspected: " + inspection.error().message;
   if (inspection->damages > 0) return "damaged: " + inspection->listed.front();
   const auto traces = reader->traces();
-  const auto all = reader->candidates({}), listed = reader->candidates(std::vector<std::uint64_t>{1});
+  const auto all = reader->candidates({}), listed = reader->candidates(with_terms({1}));
   if (!traces || !all || !listed) return "does not answer";
   if (all->size() != traces->size() * kImported || listed->size() != all->size()) return "half an import";
   if (static_cast<int>(traces->size()) < promised.imports) return "a promised import is gone";
@@ -185,4 +185,4 @@ TEST(PowerLoss, ADiskThatLiesIsNoticed) {
 }
 
 }  // namespace
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <iterator>
 #include <set>
@@ -12,8 +13,9 @@
 #include "model/test_id.h"
 #include "store/sqlite/posting_list.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 constexpr std::size_t kOpenPacks = 16;
@@ -41,6 +43,28 @@ std::int64_t count_functions(const Names& sources, std::string_view ids) {
     if (const auto known = sources.find(id); known != sources.end()) among.insert(*known);
   }
   return count_functions(among);
+}
+
+// Each once. Ids are dense and lists are long: marks in a row are faster than sorting.
+std::vector<std::int64_t> ascending(std::vector<std::int64_t> ids) {
+  const auto [low, high] = std::minmax_element(ids.begin(), ids.end());
+  if (ids.size() < 64 || static_cast<std::uint64_t>(*high - *low) / 64 > ids.size()) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return ids;
+  }
+  const std::int64_t first = *low;
+  std::vector<std::uint64_t> marks(static_cast<std::size_t>(*high - first) / 64 + 1);
+  for (const std::int64_t id : ids) {
+    const auto place = static_cast<std::uint64_t>(id - first);
+    marks[place / 64] |= std::uint64_t{1} << place % 64;
+  }
+  ids.clear();
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    for (std::uint64_t left = marks[i]; left != 0; left &= left - 1)
+      ids.push_back(first + static_cast<std::int64_t>(i * 64) + std::countr_zero(left));
+  }
+  return ids;
 }
 
 }  // namespace
@@ -76,6 +100,7 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::str
   OPWRIGHT_TRY_ASSIGN(reader.find_pack_,
                       db.prepare(version < kFirstSummedSchema ? "SELECT id, data FROM pack WHERE id = ?"
                                                               : "SELECT id, data, sum FROM pack WHERE id = ?"));
+  OPWRIGHT_TRY(reader.facts_.prepare(db, reader.verifier_, version));
   return reader;
 }
 
@@ -144,21 +169,58 @@ Result<std::vector<std::int64_t>> Reader::posting(std::uint64_t term) {
   }
 }
 
-Result<std::vector<ConfigId>> Reader::candidates(std::span<const std::uint64_t> terms) {
-  std::vector<ConfigId> ids;
-  if (terms.empty()) {
-    OPWRIGHT_TRY(verifier_.check_all(database_, Part::kConfiguration));
-    OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare("SELECT id FROM configuration ORDER BY id"));
-    while (true) {
-      OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
-      if (!row) return ids;
-      ids.push_back({statement.integer(0)});
-    }
+Result<std::vector<std::int64_t>> Reader::all_configurations() {
+  OPWRIGHT_TRY(verifier_.check_all(database_, Part::kConfiguration));
+  OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare("SELECT id FROM configuration ORDER BY id"));
+  std::vector<std::int64_t> ids;
+  while (true) {
+    OPWRIGHT_TRY_ASSIGN(const bool row, statement.step());
+    if (!row) return ids;
+    ids.push_back(statement.integer(0));
   }
+}
+
+Result<std::vector<std::int64_t>> Reader::any_of(const AnyOf& any) {
+  std::vector<std::int64_t> ids;
+  OPWRIGHT_TRY(facts_.find(database_, verifier_, any.ranges, ids));
+  for (const std::uint64_t term : any.terms) {
+    OPWRIGHT_TRY_ASSIGN(const auto list, posting(term));
+    ids.insert(ids.end(), list.begin(), list.end());
+  }
+  if (facts_.first() > 1) {  // of these nobody knows
+    OPWRIGHT_TRY_ASSIGN(const auto all, all_configurations());
+    ids.insert(ids.end(), all.begin(), std::lower_bound(all.begin(), all.end(), facts_.first()));
+  }
+  return ascending(std::move(ids));
+}
+
+Result<std::vector<SourceRow>> Reader::sources() {
+  std::vector<SourceRow> rows;
+  for (const auto& [id, row] : sources_) rows.push_back({{id}, row.source, row.hf_model});
+  return rows;
+}
+
+Result<std::vector<MachineRow>> Reader::machines() {
+  std::vector<MachineRow> rows;
+  for (const auto& [id, row] : machines_) rows.push_back({{id}, row.machine, row.machine_label});
+  return rows;
+}
+
+Result<std::vector<Word>> Reader::words(std::span<const std::uint64_t> kinds) {
+  return facts_.words(database_, verifier_, kinds);
+}
+
+Result<std::vector<std::int64_t>> Reader::narrowed(const Way& way) {
+  if (way.terms.empty() && way.facts.empty()) return all_configurations();
   std::vector<std::vector<std::int64_t>> lists;
-  for (const std::uint64_t term : terms) {
+  for (const std::uint64_t term : way.terms) {
     OPWRIGHT_TRY_ASSIGN(auto list, posting(term));
-    if (list.empty()) return ids;
+    if (list.empty()) return list;
+    lists.push_back(std::move(list));
+  }
+  for (const AnyOf& any : way.facts) {
+    OPWRIGHT_TRY_ASSIGN(auto list, any_of(any));
+    if (list.empty()) return list;
     lists.push_back(std::move(list));
   }
   std::sort(lists.begin(), lists.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
@@ -168,7 +230,22 @@ Result<std::vector<ConfigId>> Reader::candidates(std::span<const std::uint64_t> 
     std::set_intersection(lists[0].begin(), lists[0].end(), lists[i].begin(), lists[i].end(), std::back_inserter(both));
     lists[0].swap(both);
   }
-  for (const std::int64_t id : lists[0]) ids.push_back({id});
+  return std::move(lists[0]);
+}
+
+Result<std::vector<ConfigId>> Reader::candidates(std::span<const Way> ways) {
+  std::vector<std::int64_t> all;
+  if (ways.empty()) {
+    OPWRIGHT_TRY_ASSIGN(all, all_configurations());
+  }
+  for (const Way& way : ways) {
+    OPWRIGHT_TRY_ASSIGN(const auto some, narrowed(way));
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  if (ways.size() > 1) all = ascending(std::move(all));
+  std::vector<ConfigId> ids;
+  ids.reserve(all.size());
+  for (const std::int64_t id : all) ids.push_back({id});
   return ids;
 }
 
@@ -208,13 +285,19 @@ Result<const Unpacked*> Reader::opened_pack(std::int64_t id) {
   return &packs_.emplace(id, *std::move(unpacked)).first->second;
 }
 
-Result<std::vector<FormRow>> Reader::forms(ConfigId id) {
+Result<std::vector<FormRow>> Reader::forms(std::span<const ConfigId> ids) {
   std::vector<FormRow> rows;
+  rows.reserve(ids.size());
+  for (const ConfigId id : ids) OPWRIGHT_TRY(append_forms(id, rows));
+  return rows;
+}
+
+Status Reader::append_forms(ConfigId id, std::vector<FormRow>& rows) {
   OPWRIGHT_TRY(verifier_.check(database_, Part::kForm, range_group(id.value)));
   find_forms_.bind(1, id.value);
   while (true) {
     OPWRIGHT_TRY_ASSIGN(const bool found, find_forms_.step());
-    if (!found) return rows;
+    if (!found) return {};
     FormRow row;
     row.id = {find_forms_.integer(0)};
     row.configuration = id;
@@ -263,7 +346,7 @@ Status Reader::load_names() {
   });
 }
 
-Result<std::vector<OccurrenceRow>> Reader::occurrences(const std::vector<FormRow>& forms) {
+Result<std::vector<OccurrenceRow>> Reader::occurrences(std::span<const FormRow> forms) {
   std::vector<OccurrenceRow> rows;
   for (const FormRow& form : forms) {
     const std::size_t first = rows.size();
@@ -308,4 +391,4 @@ Result<std::vector<TraceRow>> Reader::traces() {
   return rows;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -1,5 +1,4 @@
-// The asking side of a store. Opens it read-only; sees one consistent state. Whatever is handed out was verified:
-// damage is an error, never another answer.
+// The Reader of a file of SQLite, which it opens read-only.
 #pragma once
 
 #include <map>
@@ -11,90 +10,57 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/ids.h"
-#include "model/observed.h"
-#include "model/op_config.h"
+#include "store/reader.h"
+#include "store/sqlite/fact_index.h"
 #include "store/sqlite/pack.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/verify.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
-struct OperationRow {
-  std::string name;
-  std::int64_t configurations = 0;
-  std::int64_t calls = 0;      // a form whose trace does not count calls stands for one call a trace
-  std::int64_t uncounted = 0;  // how many of the calls stand so
-  std::int64_t sources = 0;
-  std::int64_t raised = 0;  // how many of the calls raised
-};
-
-struct FormRow {
-  FormId id;
-  ConfigId configuration;
-  FormKind kind = FormKind::kEra2;
-  std::string op;
-  std::string text;
-  std::string error;  // one example of what its calls raised; "" none
-};
-
-struct OccurrenceRow {
-  FormId form;
-  std::string source, model, hf_model;
-  std::string machine, machine_label;
-  std::string trace_uid;
-  std::string sweep_source_hash, config_hash;  // "" none
-  std::string extra;
-  std::int64_t count = kUncounted;
-  std::int64_t raised = 0;  // how many of `count` raised
-};
-
-struct TraceRow {
-  std::string uid, format, facts;
-};
-
-struct Totals {
-  std::int64_t operations = 0, configurations = 0, forms = 0, sources = 0, machines = 0, traces = 0, bytes = 0;
-  std::int64_t schema = 0;  // of the file; an older one is read as if it were ours
-};
-
-class Reader {
+class Reader final : public store::Reader {
  public:
   // `identity` as for Writer::begin; "" reads whatever is there.
   static Result<Reader> open(const std::string& path, int wait_ms, const std::string& identity = "");
 
-  Result<Totals> totals();
-  Result<std::vector<OperationRow>> operations();
-  Result<std::vector<std::string>> operation_names();
-  // Configurations that have all `terms`, by id; all of them when there are none.
-  Result<std::vector<ConfigId>> candidates(std::span<const std::uint64_t> terms);
-  // Configurations whose key begins with these hex digits.
-  Result<std::vector<ConfigId>> with_key(std::string_view hex);
-  // Ordered by fingerprint, so that the first one does not depend on who was imported first.
-  Result<std::vector<FormRow>> forms(ConfigId id);
-  // Of these forms, in their order.
-  Result<std::vector<OccurrenceRow>> occurrences(const std::vector<FormRow>& forms);
-  Result<std::vector<TraceRow>> traces();
-  // Newest first.
-  Result<std::vector<SequenceRow>> sequences() { return read_sequences(database_, verifier_); }
-  // The native trace of one of them, for format::NativeTrace::from_bytes.
-  Result<std::string> trace_bytes(const SequenceRow& row) { return read_trace_bytes(database_, verifier_, row); }
+  Result<Totals> totals() override;
+  Result<std::vector<OperationRow>> operations() override;
+  Result<std::vector<std::string>> operation_names() override;
+  Result<std::vector<ConfigId>> candidates(std::span<const Way> ways) override;
+  Result<std::vector<SourceRow>> sources() override;
+  Result<std::vector<MachineRow>> machines() override;
+  Result<std::vector<Word>> words(std::span<const std::uint64_t> kinds) override;
+  Result<std::vector<ConfigId>> with_key(std::string_view hex) override;
+  using store::Reader::forms;
+  Result<std::vector<FormRow>> forms(std::span<const ConfigId> ids) override;
+  Result<std::vector<OccurrenceRow>> occurrences(std::span<const FormRow> forms) override;
+  Result<std::vector<TraceRow>> traces() override;
+  Result<std::vector<SequenceRow>> sequences() override { return read_sequences(database_, verifier_); }
+  Result<std::string> trace_bytes(const SequenceRow& row) override {
+    return read_trace_bytes(database_, verifier_, row);
+  }
 
  private:
   explicit Reader(Database database) : database_(std::move(database)) {}
   Status load_names();
   // Every row of a small table, verified.
   Status read_whole(Part part, const Verifier::Use& use);
+  Result<std::vector<std::int64_t>> all_configurations();
   Result<std::vector<std::int64_t>> posting(std::uint64_t term);
+  Result<std::vector<std::int64_t>> any_of(const AnyOf& any);
+  // What the index leaves of one way.
+  Result<std::vector<std::int64_t>> narrowed(const Way& way);
+  Status append_forms(ConfigId id, std::vector<FormRow>& rows);
   Result<const Unpacked*> opened_pack(std::int64_t id);
 
   Database database_;
   Verifier verifier_;
+  FactReader facts_;
   Statement find_forms_, find_occurrences_, find_posting_, find_pack_;
   std::map<std::int64_t, Unpacked> packs_;                              // a few, last used
   std::unordered_map<std::int64_t, OccurrenceRow> sources_, machines_;  // the columns of one table each
   std::unordered_map<std::int64_t, TraceRow> traces_;
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -4,28 +4,23 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <thread>
 #include <tuple>
 
-#include "base/near_names.h"
-#include "store/sqlite/run_life.h"
+#include "store/run_life.h"
 #include "store/sqlite/results_rows.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sums.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 std::uint64_t file_number(const std::string& path) {
   struct stat info{};
   return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
-}
-
-Error no_run(const std::string& path, std::string_view uid) {
-  return {ErrorCode::kNotFound, fmt::format("{}: no run '{}'; 'opwright results --runs' lists them", path, uid)};
 }
 
 }  // namespace
@@ -141,9 +136,12 @@ Result<std::int64_t> ResultsWriter::id_of(std::string_view uid) {
   return id_;
 }
 
-Status ResultsWriter::add(std::string_view uid, const CaseRecord& record) {
+Status ResultsWriter::add(std::string_view uid, std::span<const CaseRecord> records) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t id, id_of(uid));
-  return in_transaction(Weight::kResult, [&] { return insert(id, record); });
+  return in_transaction(Weight::kResult, [&]() -> Status {
+    for (const CaseRecord& record : records) OPWRIGHT_TRY(insert(id, record));
+    return {};
+  });
 }
 
 Status ResultsWriter::insert(std::int64_t run_id, const CaseRecord& record) {
@@ -272,41 +270,6 @@ Status ResultsReader::read_results(std::string_view uid, const Verifier::Use& us
   });
 }
 
-Result<RunRecord> ResultsReader::find_run(std::string_view name) {
-  OPWRIGHT_TRY_ASSIGN(std::vector<RunRecord> all, runs());
-  const auto not_found = [&](std::string why) {
-    return fail(ErrorCode::kNotFound, fmt::format("{}: {}", database_.path(), why));
-  };
-  if (all.empty()) return not_found("the store has no runs yet; make one with 'opwright run'");
-  if (name == "last" || name.starts_with("last~")) {
-    std::size_t back = 0;
-    if (const std::string_view digits = name.substr(std::min<std::size_t>(name.size(), 5)); name.size() > 4) {
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), back);
-      if (error != std::errc() || end != digits.data() + digits.size())
-        return fail(ErrorCode::kUsage, fmt::format("'{}' names no run; last, last~1, last~2, … do", name));
-    }
-    if (back >= all.size())
-      return not_found(fmt::format("no run '{}': there {} only {}", name, all.size() == 1 ? "is" : "are", all.size()));
-    return all[all.size() - 1 - back];
-  }
-  std::vector<const RunRecord*> found;
-  for (const RunRecord& run : all) {
-    if (run.uid == name) return run;
-    if (run.uid.starts_with(name)) found.push_back(&run);
-  }
-  if (found.size() == 1 && !name.empty()) return *found.front();
-  if (found.size() > 1) {
-    std::string names;
-    for (std::size_t i = 0; i < found.size() && i < 5; ++i) names += (i > 0 ? ", " : "") + found[i]->uid;
-    return fail(ErrorCode::kUsage, fmt::format("'{}' is the beginning of {} runs ({}{}); write more of it", name,
-                                               found.size(), names, found.size() > 5 ? ", …" : ""));
-  }
-  std::vector<std::string_view> known;
-  for (const RunRecord& run : all) known.push_back(run.uid);
-  const auto near = near_names(name, known);
-  return not_found(fmt::format("no run '{}'{}; 'opwright results --runs' lists them", name, did_you_mean(near)));
-}
-
 Result<std::vector<std::int64_t>> ResultsReader::done(std::string_view uid) {
   std::vector<std::int64_t> places;
   OPWRIGHT_TRY(read_results(uid, [&](const Statement& row) -> Status {
@@ -341,4 +304,4 @@ Status ResultsReader::for_each(std::string_view uid, const std::function<Status(
   });
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

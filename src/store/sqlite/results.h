@@ -1,8 +1,4 @@
-// Runs and their results. A result is in the file when add() returns, whatever happens to the process afterwards; what
-// the disk has when the power fails is the writer's Durability.
-//
-// Threads: a ResultsWriter and a ResultsReader belong to one thread at a time. One process writes at a time, for the
-// moment of an add(); readers never wait.
+// The ResultsWriter and ResultsReader of a file of SQLite. One process writes at a time, for the moment of an add().
 #pragma once
 
 #include <chrono>
@@ -12,28 +8,23 @@
 #include <string_view>
 #include <vector>
 
-#include "model/case_record.h"
+#include "store/results.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
-// Durability::kSoon: results are on the disk this long after add(), or when the run ends.
-inline constexpr std::chrono::milliseconds kSoonest{250};
-
-class ResultsWriter {
+class ResultsWriter final : public store::ResultsWriter {
  public:
   // Opens the store, or creates it. Waits up to `wait_ms` for another writer, here and at each add().
   static Result<ResultsWriter> open(const std::string& path, int wait_ms, Durability durability = Durability::kSoon);
 
-  // A new run. Its uid must be new.
-  Status begin(const RunRecord& run);
-  // Continues a run that was interrupted: sets its status back to running, and its facts to those of now ("": leaves
-  // them).
-  Status resume(std::string_view uid, std::string_view facts = "");
-  Status add(std::string_view uid, const CaseRecord& record);  // of two results of one index the later stays
-  Status end(std::string_view uid, std::string_view status, std::string_view ended);
+  Status begin(const RunRecord& run) override;
+  Status resume(std::string_view uid, std::string_view facts = "") override;
+  using store::ResultsWriter::add;
+  Status add(std::string_view uid, std::span<const CaseRecord> records) override;
+  Status end(std::string_view uid, std::string_view status, std::string_view ended) override;
 
  private:
   explicit ResultsWriter(Database database) : database_(std::move(database)) {}
@@ -62,18 +53,15 @@ class ResultsWriter {
   std::int64_t id_ = 0;
 };
 
-class ResultsReader {
+class ResultsReader final : public store::ResultsReader {
  public:
   static Result<ResultsReader> open(const std::string& path, int wait_ms);
 
-  // The newest last. One that says it is running and whose process is gone is `interrupted` (run_life.h).
-  Result<std::vector<RunRecord>> runs();
-  // By uid, by the beginning of one, or "last", "last~1", … An error names near ones.
-  Result<RunRecord> find_run(std::string_view name);
-  Result<std::vector<std::int64_t>> done(std::string_view uid);            // indexes that have a result, ascending
-  Result<std::map<Outcome, std::int64_t>> outcomes(std::string_view uid);  // how many results ended so
-  // In the order of the plan. Streams: memory does not grow with the number of results.
-  Status for_each(std::string_view uid, const std::function<Status(CaseRecord&&)>& use);
+  Result<std::vector<RunRecord>> runs() override;
+  Result<std::vector<std::int64_t>> done(std::string_view uid) override;
+  Result<std::map<Outcome, std::int64_t>> outcomes(std::string_view uid) override;
+  Status for_each(std::string_view uid, const std::function<Status(CaseRecord&&)>& use) override;
+  std::string name() const override { return database_.path(); }
 
  private:
   explicit ResultsReader(Database database) : database_(std::move(database)) {}
@@ -88,4 +76,4 @@ class ResultsReader {
   int reading_ = 0;  // how deep in in_one_state()
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -10,7 +10,7 @@
 
 #include "model/record_fields.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 class Columns {
@@ -107,4 +107,4 @@ RunRecord read_run(const Statement& row) {
   return run;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "model/op_config.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 inline std::string_view bytes_of(const ConfigKey& key) {
   return {reinterpret_cast<const char*>(key.data()), key.size()};
@@ -22,4 +22,4 @@ struct FingerprintBytes {
   std::string_view view() const { return {bytes, sizeof bytes}; }
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

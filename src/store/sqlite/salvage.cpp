@@ -8,9 +8,10 @@
 #include "store/sqlite/frame.h"
 #include "store/sqlite/results_rows.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/sequences.h"
 #include "store/sqlite/sums.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 // What SQLite says of a row it cannot read, without the advice that is for those who do not repair yet.
@@ -18,13 +19,18 @@ std::string_view plain(std::string_view message) { return message.substr(0, mess
 
 }  // namespace
 
-Result<Salvage> Salvage::open(const std::string& path, int wait_ms, Lost lost) {
+Result<std::unique_ptr<Salvage>> Salvage::open(const std::string& path, int wait_ms, Lost lost) {
+  OPWRIGHT_TRY_ASSIGN(FileSalvage opened, FileSalvage::open(path, wait_ms, std::move(lost)));
+  return std::make_unique<FileSalvage>(std::move(opened));
+}
+
+Result<FileSalvage> FileSalvage::open(const std::string& path, int wait_ms, Lost lost) {
   OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
   OPWRIGHT_TRY(database.execute("PRAGMA temp_store = MEMORY; BEGIN"));
   OPWRIGHT_TRY(check_version(database));
   OPWRIGHT_TRY_ASSIGN(const std::int64_t version, database.query_integer("PRAGMA user_version"));
   OPWRIGHT_TRY(read_as_current(database));
-  Salvage salvage(std::move(database));
+  FileSalvage salvage(std::move(database));
   salvage.lost_ = std::move(lost);
   salvage.summed_ = version >= kFirstSummedSchema;
   salvage.sum_ = salvage.summed_ ? ", sum" : "";
@@ -40,7 +46,7 @@ Result<Salvage> Salvage::open(const std::string& path, int wait_ms, Lost lost) {
   return salvage;
 }
 
-bool Salvage::sound(Part part, const Statement& row) {
+bool FileSalvage::sound(Part part, const Statement& row) {
   const TablePart& table = part_of(part);
   const auto columns = static_cast<int>(table.columns.size());
   if (!summed_ || RowSum(part).add_columns(row, 0, columns).value() == row.integer(columns)) return true;
@@ -51,7 +57,7 @@ bool Salvage::sound(Part part, const Statement& row) {
 
 // Rows are numbered one after the other. Where the end of the table cannot be read, the tally knows about how many
 // there were.
-std::int64_t Salvage::last_number(Part part) {
+std::int64_t FileSalvage::last_number(Part part) {
   const auto last = database_.query_integer(fmt::format("SELECT max(id) FROM {}", part_of(part).table));
   const auto counted =
       summed_
@@ -61,7 +67,7 @@ std::int64_t Salvage::last_number(Part part) {
   return std::min(std::max(last ? *last : 0, counted ? *counted : 0), kMost);
 }
 
-Status Salvage::each(Part part, const Rows& use) {
+Status FileSalvage::each(Part part, const Rows& use) {
   const TablePart& table = part_of(part);
   // "The next one behind" goes fast over numbers that are not used; a row that cannot be read is stepped over by one.
   OPWRIGHT_TRY_ASSIGN(Statement next,
@@ -109,7 +115,7 @@ Status Salvage::each(Part part, const Rows& use) {
   return {};
 }
 
-Status Salvage::load_names() {
+Status FileSalvage::load_names() {
   OPWRIGHT_TRY(each(Part::kSource, [&](const Statement& row) -> Status {
     OccurrenceRow& source = sources_[row.integer(0)];
     source.source = row.text(1);
@@ -129,7 +135,7 @@ Status Salvage::load_names() {
   });
 }
 
-Status Salvage::traces(const std::function<Status(const TraceRow&)>& use) {
+Status FileSalvage::traces(const std::function<Status(const TraceRow&)>& use) {
   const Lost listener = std::exchange(lost_, [](const std::string&) {});  // told when the names were loaded
   const Status done = each(Part::kTrace, [&](const Statement& row) {
     return use({std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3))});
@@ -138,7 +144,7 @@ Status Salvage::traces(const std::function<Status(const TraceRow&)>& use) {
   return done;
 }
 
-const Unpacked* Salvage::pack(std::int64_t id) {
+const Unpacked* FileSalvage::pack(std::int64_t id) {
   if (opened_id_ == id) return opened_ ? &*opened_ : nullptr;
   opened_id_ = id;
   opened_.reset();
@@ -155,7 +161,7 @@ const Unpacked* Salvage::pack(std::int64_t id) {
   return opened_ ? &*opened_ : nullptr;
 }
 
-void Salvage::occurrences(SavedForm& saved) {
+void FileSalvage::occurrences(SavedForm& saved) {
   find_occurrences_.bind(1, saved.form.id.value);
   while (true) {
     const auto there = find_occurrences_.step();
@@ -187,7 +193,7 @@ void Salvage::occurrences(SavedForm& saved) {
   }
 }
 
-Status Salvage::forms(const std::function<Status(const SavedForm&)>& use) {
+Status FileSalvage::forms(const std::function<Status(const SavedForm&)>& use) {
   std::int64_t without_text = 0;
   OPWRIGHT_TRY(each(Part::kForm, [&](const Statement& row) -> Status {
     SavedForm saved;
@@ -217,7 +223,7 @@ Status Salvage::forms(const std::function<Status(const SavedForm&)>& use) {
   return {};
 }
 
-Status Salvage::sequences(const std::function<Status(const SequenceRow&, const std::string& bytes)>& use) {
+Status FileSalvage::sequences(const std::function<Status(const SequenceRow&, const std::string& bytes)>& use) {
   OPWRIGHT_TRY_ASSIGN(Statement find,
                       database_.prepare(fmt::format("SELECT {}{} FROM piece WHERE sequence_id = ? AND place = ?",
                                                     column_list(part_of(Part::kPiece)), sum_)));
@@ -257,8 +263,8 @@ Status Salvage::sequences(const std::function<Status(const SequenceRow&, const s
   });
 }
 
-Status Salvage::runs(const std::function<Status(const RunRecord&)>& begin,
-                     const std::function<Status(const RunRecord&, const CaseRecord&)>& use) {
+Status FileSalvage::runs(const std::function<Status(const RunRecord&)>& begin,
+                         const std::function<Status(const RunRecord&, const CaseRecord&)>& use) {
   std::map<std::int64_t, RunRecord> all;
   OPWRIGHT_TRY(each(Part::kRun, [&](const Statement& row) -> Status {
     const RunRecord& run = all[row.integer(0)] = read_run(row);
@@ -276,4 +282,4 @@ Status Salvage::runs(const std::function<Status(const RunRecord&)>& begin,
   return {};
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

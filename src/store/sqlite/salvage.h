@@ -1,42 +1,31 @@
-// Reads what is sound of a damaged store: row by row, never through an index, and going on behind what cannot be read.
-//
-// Nothing is handed out whose checksum does not hold. What is left out is told to the listener, with its number.
+// Salvage of sqlite_door.h.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "model/case_record.h"
 #include "store/sqlite/pack.h"
-#include "store/sqlite/reader.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/verify.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
-struct SavedForm {
-  FormRow form;
-  std::string key;  // of its configuration, 32 bytes; "" when that row is damaged
-  std::vector<OccurrenceRow> occurrences;
-};
-
-class Salvage {
+class FileSalvage final : public Salvage {
  public:
-  using Lost = std::function<void(const std::string& what)>;
-  static Result<Salvage> open(const std::string& path, int wait_ms, Lost lost);
+  static Result<FileSalvage> open(const std::string& path, int wait_ms, Lost lost);
 
-  Status traces(const std::function<Status(const TraceRow&)>& use);
-  Status forms(const std::function<Status(const SavedForm&)>& use);
-  // Each with its native trace; where a piece is damaged, zeros, which readers of native traces count as a loss.
-  Status sequences(const std::function<Status(const SequenceRow&, const std::string& bytes)>& use);
-  // Each run, then its results.
+  Status traces(const std::function<Status(const TraceRow&)>& use) override;
+  Status forms(const std::function<Status(const SavedForm&)>& use) override;
+  Status sequences(const std::function<Status(const SequenceRow&, const std::string& bytes)>& use) override;
   Status runs(const std::function<Status(const RunRecord&)>& begin,
-              const std::function<Status(const RunRecord&, const CaseRecord&)>& use);
+              const std::function<Status(const RunRecord&, const CaseRecord&)>& use) override;
 
  private:
-  explicit Salvage(Database database) : database_(std::move(database)) {}
+  explicit FileSalvage(Database database) : database_(std::move(database)) {}
   using Rows = std::function<Status(const Statement& row)>;
   // The rows of a table that has numbers, by number.
   Status each(Part part, const Rows& use);
@@ -57,4 +46,4 @@ class Salvage {
   std::optional<Unpacked> opened_;
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

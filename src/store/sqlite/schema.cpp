@@ -5,12 +5,13 @@
 #include <array>
 
 #include "base/hash.h"
+#include "store/sqlite/fact_index.h"
 #include "store/sqlite/seal.h"
 #include "store/sqlite/sums.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x6f707772;       // "opwr": marks the file as ours
@@ -148,6 +149,26 @@ CREATE TABLE piece (                                 -- a part of a native trace
 );
 )sql";
 
+// What schema 7 added: the index of numbers. Configurations of an older store have none: the setting kFactsFrom says
+// so.
+constexpr char kFactTables[] = R"sql(
+CREATE TABLE fact (                                  -- index of numbers: narrows a selector, decides nothing
+  kind INTEGER NOT NULL,                             -- what the number is
+  value INTEGER NOT NULL,
+  first INTEGER NOT NULL,                            -- the first configuration of this piece of the list
+  steps BLOB NOT NULL,                               -- the others: differences as LEB128
+  sum INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (kind, value, first)
+) WITHOUT ROWID;
+CREATE TABLE word (                                  -- the text that facts stand for
+  kind INTEGER NOT NULL,
+  value INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  sum INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (kind, value)
+) WITHOUT ROWID;
+)sql";
+
 // One entry a released schema; never changed afterwards, only followed by another.
 constexpr std::array<const char*, kSchemaVersion> kMigrations{R"sql(
 CREATE TABLE operation (
@@ -227,7 +248,7 @@ DROP VIEW counted;
 CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
-)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables};
+)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables, kFactTables};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -235,11 +256,9 @@ constexpr std::array<const char*, kSchemaVersion - 1> kReadAsCurrent{R"sql(
 CREATE TEMP VIEW occurrence AS SELECT *, 0 AS raised FROM main.occurrence;
 CREATE TEMP VIEW form AS SELECT *, NULL AS error FROM main.form;
 CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
-)sql",
-                                                                     "", R"sql(
+)sql", "", R"sql(
 CREATE TEMP VIEW result AS SELECT *, '' AS config_hash FROM main.result;
-)sql",
-                                                                     "", ""};
+)sql", "", "", ""};
 
 // The same tables for this connection only, and empty.
 std::string temporary(std::string_view tables) {
@@ -286,7 +305,8 @@ Result<std::string> definitions_digest(Database& database) {
       Statement find,
       database.prepare("SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE name IN ('operation',"
                        " 'configuration', 'pack', 'form', 'form_by_configuration', 'source', 'machine', 'trace',"
-                       " 'occurrence', 'counted', 'posting', 'setting', 'run', 'result', 'tally', 'sequence', 'piece') "
+                       " 'occurrence', 'counted', 'posting', 'setting', 'run', 'result', 'tally', 'sequence', 'piece', "
+                       "'fact', 'word') "
                        "ORDER BY name, type"));
   StreamHash hash;
   while (true) {
@@ -316,6 +336,21 @@ Status note_definitions(Database& database, const std::string& definitions) {
   return tally.write(database);
 }
 
+// Configurations that are there when the tables of facts come have none.
+Status note_facts_from(Database& database, bool has_sums) {
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t last, database.query_integer("SELECT max(id) FROM configuration"));
+  OPWRIGHT_TRY_ASSIGN(Statement note, database.prepare(insert_summed(Part::kSetting)));
+  SummedRow row(note, Part::kSetting);
+  const std::string from = std::to_string(last + 1);
+  row << std::string_view(kFactsFrom) << from;
+  const std::int64_t sum = row.bind_sum();
+  OPWRIGHT_TRY(note.run());
+  if (!has_sums) return {};  // all are counted later
+  Tally tally;
+  tally.add(Part::kSetting, 0, sum);
+  return tally.write(database);
+}
+
 Status check_before_sealing(Database& database) {
   OPWRIGHT_TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
   OPWRIGHT_TRY_ASSIGN(const bool row, check.step());
@@ -337,7 +372,8 @@ Status read_as_current(Database& database) {
   OPWRIGHT_TRY_ASSIGN(const std::int64_t version, version_of(database));
   if (version < 1 || version == kSchemaVersion) return {};
   OPWRIGHT_TRY(database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]));
-  OPWRIGHT_TRY(database.execute(temporary(kSequenceTables)));
+  if (version < 6) OPWRIGHT_TRY(database.execute(temporary(kSequenceTables)));
+  OPWRIGHT_TRY(database.execute(temporary(kFactTables)));
   return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults) : Status();
 }
 
@@ -373,7 +409,7 @@ Status migrate(Database& database) {
   const auto upgrade = [&]() -> Status {
     OPWRIGHT_TRY_ASSIGN(version, version_of(database));  // another process may have been first
     if (version == kSchemaVersion) return database.execute("COMMIT");
-    const bool has_sums = version >= kFirstSummedSchema;
+    const bool has_sums = version >= kFirstSummedSchema, is_old = version > 0 && version < kFirstSchemaWithFacts;
     if (has_sums)
       OPWRIGHT_TRY(check_definitions(database));
     else if (version > 0)
@@ -381,6 +417,7 @@ Status migrate(Database& database) {
     for (; version < kSchemaVersion; ++version)
       OPWRIGHT_TRY(database.execute(kMigrations[static_cast<std::size_t>(version)]));
     OPWRIGHT_TRY_ASSIGN(const std::string definitions, definitions_digest(database));
+    if (is_old) OPWRIGHT_TRY(note_facts_from(database, has_sums));
     if (has_sums) {
       OPWRIGHT_TRY(note_definitions(database, definitions));
     } else {
@@ -397,4 +434,4 @@ Status migrate(Database& database) {
   return done;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -3,10 +3,11 @@
 
 #include "store/sqlite/sql.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
-inline constexpr int kSchemaVersion = 6;      // the number of migrations
+inline constexpr int kSchemaVersion = 7;      // the number of migrations
 inline constexpr int kFirstSummedSchema = 5;  // the first whose rows have checksums
+inline constexpr int kFirstSchemaWithFacts = 7;
 
 // Brings an empty or older store to kSchemaVersion, inside one transaction. Refuses a newer store and foreign
 // databases.
@@ -21,4 +22,4 @@ Status check_definitions(Database& database);
 // Refuses a store whose keys and index terms are of other versions: they would silently never meet ours.
 Status check_identity(Database& database, const std::string& identity);
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

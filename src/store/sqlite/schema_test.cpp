@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+#include <type_traits>
+
 #include "base/test_folder.h"
-#include "store/sqlite/inspect.h"
+#include "model/record_fields.h"
 #include "store/sqlite/lookup.h"
 #include "store/sqlite/test_store.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 Database open(const std::string& path, Database::Mode mode = Database::Mode::kWrite) {
@@ -139,6 +144,36 @@ TEST_P(OldStore, OfAnotherIdentityIsRefusedAndNotMigrated) {
   EXPECT_EQ(open_reader(path_).totals()->schema, GetParam());
 }
 
+// What SQLite keeps a member as: "TEXT", and "REAL?" where it may be absent.
+template <class T>
+std::string kept_as(const T&) {
+  if constexpr (std::is_same_v<T, std::optional<double>>)
+    return "REAL?";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "REAL";
+  else if constexpr (std::is_integral_v<T>)
+    return "INTEGER";
+  else
+    return "TEXT";  // words of closed sets too
+}
+
+// The columns of `result` and the fields of a result (model/record_fields.h) are one list.
+TEST(Schema, TheTableOfResultsHasTheFieldsOfAResult) {
+  const TestFolder folder;
+  Database database = open(folder.file("s.db"));
+  ASSERT_TRUE(migrate(database));
+  std::map<std::string, std::string> columns, fields;
+  auto find = database.prepare("SELECT name, type, \"notnull\" FROM pragma_table_info('result')");
+  while (*find->step())
+    columns[std::string(find->text(0))] = std::string(find->text(1)) + (find->integer(2) == 0 ? "?" : "");
+  for (const char* own : {"id", "run_id", "sum"}) EXPECT_EQ(columns.erase(own), 1u) << own;
+  const CaseRecord record;
+  for_each_field(record, [&](const RecordField& field, const auto& member) {
+    if (field.place > 0) fields[field.column] = kept_as(member);
+  });
+  EXPECT_EQ(columns, fields);
+}
+
 TEST(Schema, AForeignDatabaseIsRefusedAndLeftAlone) {
   const TestFolder folder;
   Database database = open(folder.file("other.db"));
@@ -197,4 +232,4 @@ TEST(Sql, StatementsBindEveryKindAndRunAgain) {
 }
 
 }  // namespace
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

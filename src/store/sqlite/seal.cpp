@@ -5,7 +5,7 @@
 #include "store/sqlite/sums.h"
 #include "store/sqlite/tally.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 std::int64_t group_of(const TablePart& part, const Statement& row) {
@@ -61,4 +61,4 @@ Status seal(Database& database) {
   return tally.write(database);
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -3,9 +3,9 @@
 
 #include "store/sqlite/sql.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 // Inside a transaction.
 Status seal(Database& database);
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -10,7 +10,7 @@
 #include "store/sqlite/row_bytes.h"
 #include "store/sqlite/sums.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 std::string_view digest_bytes(const Sha256& digest) {
@@ -162,4 +162,4 @@ Result<bool> SequenceWriter::forget(Database& database, Verifier& verifier, Tall
   return true;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

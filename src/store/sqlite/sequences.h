@@ -14,28 +14,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/sequence.h"
+#include "store/rows.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"
 
-namespace opwright::store {
-
-inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // of a native trace, before it is packed
-
-struct SequenceRow {
-  std::int64_t id = 0;
-  Sequence sequence;
-  std::int64_t packed = 0;  // bytes of its pieces
-};
-
-// A part of a sequence that comes: kPieceBytes each, the last one with what is left.
-struct NewPiece {
-  std::shared_ptr<const Sequence> of;
-  std::int64_t place = 0;
-  std::string bytes;
-  bool is_last = false;
-};
+namespace opwright::store::sqlite {
 
 SequenceRow read_sequence(const Statement& row);  // with the columns of Part::kSequence
 // All of them, newest first.
@@ -67,4 +51,4 @@ class SequenceWriter {
   Statement add_piece_;
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

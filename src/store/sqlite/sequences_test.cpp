@@ -7,59 +7,18 @@
 
 #include "base/limits.h"
 #include "store/sqlite/frame.h"
-#include "store/sqlite/inspect.h"
 #include "store/sqlite/salvage.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/test_store.h"
+#include "store/sqlite_door.h"
+#include "store/test_sequences.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
-// A trace of which only its bytes matter here.
-struct Trace {
-  std::string uid, bytes;
-  DataFlow flow = DataFlow::kRecorded;
-  std::string name = "test_mlp.py";
-  std::string started = "2026-01-02T03:04:05.000000Z";
-};
-
-std::string noise(std::size_t size, unsigned seed) {
-  std::mt19937 random(seed);
-  std::string bytes(size, '\0');
-  for (char& byte : bytes) byte = static_cast<char>(random());
-  return bytes;
-}
-
-Sequence sequence_of(const Trace& trace) {
-  Sequence sequence;
-  sequence.uid = trace.uid;
-  sequence.digest = sha256(trace.bytes);
-  sequence.name = trace.name;
-  sequence.command = "pytest";
-  sequence.machine = "{}";
-  sequence.started = trace.started;
-  sequence.format = "native";
-  sequence.flow = trace.flow;
-  sequence.calls = 3;
-  sequence.operations = 2;
-  sequence.content = static_cast<std::int64_t>(trace.bytes.size());
-  sequence.size = sequence.content;
-  return sequence;
-}
-
-Batch batch_of(const Trace& trace) {
-  Batch batch;
-  const auto sequence = std::make_shared<const Sequence>(sequence_of(trace));
-  std::int64_t place = 0;
-  for (std::size_t at = 0; at < trace.bytes.size(); at += kPieceBytes, ++place)
-    batch.pieces.push_back(
-        {sequence, place, trace.bytes.substr(at, kPieceBytes), at + kPieceBytes >= trace.bytes.size()});
-  return batch;
-}
-
-void keep(const std::string& path, const std::vector<Trace>& traces) {
+void keep(const std::string& path, const std::vector<TestTrace>& traces) {
   Writer writer = begin(path);
-  for (const Trace& trace : traces) ASSERT_TRUE(writer.write(batch_of(trace)));
+  for (const TestTrace& trace : traces) ASSERT_TRUE(writer.write(batch_of(trace)));
   ASSERT_TRUE(writer.commit());
 }
 
@@ -80,97 +39,9 @@ std::vector<std::string> told(const std::string& path) {
   return lines;
 }
 
-std::int64_t count(const std::string& path, const std::string& table) {
-  auto database = Database::open(path, Database::Mode::kRead, 100);
-  return *database->query_integer("SELECT count(*) FROM " + table);
-}
-
-TEST(Sequences, AreReadAsTheyWereKeptNewestFirst) {
-  const TestFolder folder;
-  const std::string path = folder.file("s.db");
-  const Trace old{"a", noise(kPieceBytes * 2 + 17, 1)}, exact{"c", noise(kPieceBytes, 3)};
-  const Trace late{"b", "short", DataFlow::kNone, "later", "2026-05-06T00:00:00.000000Z"};
-  keep(path, {old, late, exact});
-  const auto lines = told(path);
-  ASSERT_EQ(lines.size(), 3u);
-  EXPECT_TRUE(lines[0].starts_with("b later 5 "));
-  EXPECT_EQ(count(path, "piece"), 3 + 1 + 1);
-  Reader reader = open_reader(path);
-  const SequenceRow row = reader.sequences()->front();
-  EXPECT_EQ(row.sequence.command, "pytest");
-  EXPECT_EQ(row.sequence.calls, 3);
-  EXPECT_EQ(row.sequence.operations, 2);
-  EXPECT_EQ(row.sequence.flow, DataFlow::kNone);
-  EXPECT_GT(row.packed, 0);
-}
-
-// Union: whatever comes, in whatever order, together or one by one, the same is there.
-TEST(Sequences, TheOrderOfImportsDoesNotMatter) {
-  const TestFolder folder;
-  std::vector<Trace> traces{{"run/1", noise(3000, 1)},
-                            {"run/1", noise(5000, 2)},                   // it has grown
-                            {"run/1", noise(5000, 3)},                   // as long, another content
-                            {"run/1", noise(9000, 4), DataFlow::kNone},  // longer, but says less
-                            {"run/2", noise(kPieceBytes + 1, 5)},
-                            {"run/2", noise(kPieceBytes + 1, 5), DataFlow::kRecorded, "a copy"}};
-  std::vector<std::size_t> order{0, 1, 2, 3, 4, 5};
-  std::vector<std::string> expected;
-  std::mt19937 random(7);
-  for (int round = 0; round < 12; ++round) {
-    std::shuffle(order.begin(), order.end(), random);
-    const std::string path = folder.file("s" + std::to_string(round) + ".db");
-    std::vector<Trace> shuffled;
-    for (const std::size_t i : order) shuffled.push_back(traces[i]);
-    if (round % 2 == 0) {
-      keep(path, shuffled);
-    } else {
-      for (const Trace& trace : shuffled) keep(path, {trace});
-    }
-    const auto lines = told(path);
-    if (expected.empty()) expected = lines;
-    EXPECT_EQ(lines, expected) << round;
-    EXPECT_EQ(count(path, "piece"), 3);
-    keep(path, shuffled);
-    EXPECT_EQ(told(path), expected);
-  }
-  ASSERT_EQ(expected.size(), 2u);
-  EXPECT_NE(expected[0] + expected[1], "");
-  EXPECT_NE((expected[0] + expected[1]).find("run/1 test_mlp.py 5000 "), std::string::npos);
-  EXPECT_NE((expected[0] + expected[1]).find("run/2 a copy "), std::string::npos);
-}
-
-TEST(Sequences, ForgettingRemovesOneAndNothingElse) {
-  const TestFolder folder;
-  const std::string path = folder.file("s.db");
-  keep(path, {{"a", noise(kPieceBytes + 5, 1)}, {"b", noise(100, 2)}});
-  {
-    Writer writer = begin(path);
-    EXPECT_FALSE(*writer.forget_sequence("c"));
-    EXPECT_TRUE(*writer.forget_sequence("a"));
-    EXPECT_FALSE(*writer.forget_sequence("a"));
-    ASSERT_TRUE(writer.commit());
-  }
-  ASSERT_EQ(told(path).size(), 1u);
-  EXPECT_EQ(count(path, "piece"), 1);
-  keep(path, {{"a", noise(kPieceBytes + 5, 1)}});  // and it may come again
-  EXPECT_EQ(told(path).size(), 2u);
-}
-
-TEST(Sequences, ThatWereNotCommittedAreNotThere) {
-  const TestFolder folder;
-  const std::string path = folder.file("s.db");
-  keep(path, {{"a", noise(100, 1)}});
-  {
-    Writer writer = begin(path);
-    ASSERT_TRUE(writer.write(batch_of({"b", noise(100, 2)})));
-    ASSERT_TRUE(*writer.forget_sequence("a"));
-  }
-  EXPECT_EQ(told(path).size(), 1u);
-}
-
 TEST(Sequences, AnOlderStoreHasNone) {
   const TestFolder folder;
-  for (int version = 1; version < 6; ++version) {
+  for (int version = 1; version < 6; ++version) {  // schema 6 brought them
     const std::string name = "v" + std::to_string(version) + ".db";
     const std::string path = folder.write(name, fixture("stores/" + name));
     EXPECT_TRUE(open_reader(path).sequences()->empty());
@@ -274,7 +145,7 @@ TEST_F(DamagedSequence, IsSavedWithoutItsDamagedPieces) {
   std::vector<std::string> lost;
   auto salvage = Salvage::open(path_, 100, [&](const std::string& what) { lost.push_back(what); });
   std::vector<std::string> saved;
-  ASSERT_TRUE(salvage->sequences([&](const SequenceRow& row, const std::string& bytes) -> Status {
+  ASSERT_TRUE((*salvage)->sequences([&](const SequenceRow& row, const std::string& bytes) -> Status {
     EXPECT_EQ(bytes.size(), static_cast<std::size_t>(row.sequence.size));
     saved.push_back(bytes);
     return {};
@@ -290,4 +161,4 @@ TEST_F(DamagedSequence, IsSavedWithoutItsDamagedPieces) {
 }
 
 }  // namespace
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

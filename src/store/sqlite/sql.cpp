@@ -10,8 +10,9 @@
 #include <limits>
 
 #include "store/sqlite/tally.h"
+#include "store/sqlite_door.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 Error error_of(sqlite3* handle, std::string_view path, int code) {
@@ -238,4 +239,4 @@ Result<std::int64_t> Database::query_integer(std::string_view sql) {
   return row ? statement.integer(0) : 0;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -12,7 +12,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 class Statement {
  public:
@@ -52,18 +52,6 @@ class Statement {
   sqlite3_stmt* handle_ = nullptr;
 };
 
-// A store is a file on a disk. Refuses what SQLite would take for something else (":memory:", "file:…", an empty name),
-// and names of folders, pipes and devices. A name where nothing is yet is fine.
-Status check_store_name(const std::string& path);
-
-// What the disk has when the power fails. The store is whole with each of them; what differs is how much of the latest
-// may be gone.
-enum class Durability {
-  kConsistent,  // any commit of which the log was not folded into the file yet
-  kSoon,        // those of the last moment (kSoonest); beginnings and ends of runs are never gone
-  kEveryCommit  // none
-};
-
 class Database {
  public:
   enum class Mode { kRead, kWrite };
@@ -95,4 +83,4 @@ class Database {
   std::string path_;
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 void RowSum::start(Part part) {
   bytes_.clear();
@@ -117,4 +117,4 @@ std::string update_summed(Part part) {
   return fmt::format("UPDATE {} SET {}sum = ?{} WHERE {}", table.table, changed, table.columns.size() + 1, which);
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -9,7 +9,7 @@
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tables.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 // XXH3-64 over the number of the part and every column with its kind, so that a row of one table is no row of another,
 // and NULL, 0 and '' are three things.
@@ -60,4 +60,4 @@ std::string insert_summed(Part part);
 // "UPDATE t SET …, sum = ? WHERE …" for the same SummedRow: the row is found by the columns that name it.
 std::string update_summed(Part part);
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -5,7 +5,7 @@
 
 #include "model/record_fields.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 constexpr std::array kOperation{"id", "name"};
@@ -26,6 +26,8 @@ constexpr std::array kSetting{"name", "value"};
 constexpr std::array kSequence{"id",     "uid",  "digest", "name",       "command", "machine", "started",
                                "format", "flow", "calls",  "operations", "content", "size",    "packed"};
 constexpr std::array kPiece{"sequence_id", "place", "data"};
+constexpr std::array kFact{"kind", "value", "first", "steps"};
+constexpr std::array kWord{"kind", "value", "text"};
 constexpr std::array kByKey{"key", "id"};
 constexpr std::array kByFingerprint{"fingerprint", "id"};
 
@@ -42,8 +44,8 @@ std::span<const char* const> result_columns() {
   return kColumns;
 }
 
-const std::array<TablePart, 16>& parts() {
-  static const std::array<TablePart, 16> kParts{{
+const std::array<TablePart, 18>& parts() {
+  static const std::array<TablePart, 18> kParts{{
       {Part::kOperation, "operation", kOperation, 0, Grouping::kWhole, "", true, 1},
       {Part::kConfiguration, "configuration", kConfiguration, 0, Grouping::kRange, "", true, 1},
       // Forms are asked for by their configuration: their groups are read the same way, so a hole in that index is
@@ -63,6 +65,8 @@ const std::array<TablePart, 16>& parts() {
       {Part::kFormByFingerprint, "form", kByFingerprint, 0, Grouping::kPrefix, "sqlite_autoindex_form_1", false, 1},
       {Part::kSequence, "sequence", kSequence, 0, Grouping::kWhole, "", true, 1},
       {Part::kPiece, "piece", kPiece, 0, Grouping::kEach, "sqlite_autoindex_piece_1", true, 2},
+      {Part::kFact, "fact", kFact, 0, Grouping::kTopBits, "", true, 3},
+      {Part::kWord, "word", kWord, 0, Grouping::kTopBits, "", true, 2},
   }};
   return kParts;
 }
@@ -89,4 +93,4 @@ std::int64_t prefix_group(std::string_view hash) {
   return hash.empty() ? 0 : static_cast<unsigned char>(hash.front()) >> 2;
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 // In the file, as tally.part: never given a new meaning.
 enum class Part : std::int8_t {
@@ -30,6 +30,8 @@ enum class Part : std::int8_t {
   kFormByFingerprint = 14,   // the index: fingerprint -> id
   kSequence = 15,
   kPiece = 16,
+  kFact = 17,
+  kWord = 18,
 };
 
 enum class Grouping {
@@ -61,4 +63,4 @@ std::int64_t range_group(std::int64_t number);
 std::int64_t top_group(std::int64_t hash);
 std::int64_t prefix_group(std::string_view hash);
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

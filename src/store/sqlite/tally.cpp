@@ -4,7 +4,7 @@
 
 #include "store/sqlite/sums.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 Error damage(const std::string& path, const std::string& what) {
   return {ErrorCode::kBadInput,
@@ -54,4 +54,4 @@ Status Tally::write(Database& database) {
   return {};
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -9,7 +9,7 @@
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tables.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 class Tally {
  public:
@@ -51,4 +51,4 @@ Result<Tally::Group> read_tally(const Statement& row, Part part, std::int64_t gr
 // What is said of damage, wherever it is met.
 Error damage(const std::string& path, const std::string& what);
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -17,7 +17,7 @@
 
 #include "base/test_folder.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 class TestDisk {
  public:
@@ -225,4 +225,4 @@ class TestDisk {
   std::vector<Operation> operations_;
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -4,7 +4,7 @@
 
 #include "store/sqlite/schema.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 std::size_t place(Part part) { return static_cast<std::size_t>(part); }
@@ -176,4 +176,4 @@ Status Verifier::check_count(Database& database, Part part) {
   return found_damage(database, fmt::format("table {}: {} rows, {} were written", table.table, rows, expected));
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

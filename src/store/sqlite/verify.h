@@ -15,7 +15,7 @@
 #include "store/sqlite/tables.h"
 #include "store/sqlite/tally.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
 class Verifier {
  public:
@@ -44,7 +44,7 @@ class Verifier {
   Result<Tally::Group> tallied(Database& database, Part part, std::int64_t group);
 
  private:
-  static constexpr std::size_t kParts = 17;
+  static constexpr std::size_t kParts = 19;
   Status found_damage(const Database& database, const std::string& what);
   bool verifies_ = true;
   std::int64_t rows_verified_ = 0;
@@ -59,4 +59,4 @@ class Verifier {
 // "configuration_id 17" and the like.
 std::string row_name(const TablePart& part, const Statement& row);
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

@@ -14,8 +14,9 @@
 #include "store/sqlite/row_bytes.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sums.h"
+#include "store/union.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 namespace {
 
 std::uint64_t file_number(const std::string& path) {
@@ -24,29 +25,6 @@ std::uint64_t file_number(const std::string& path) {
 }
 
 constexpr std::size_t kPostingsHeld = 1 << 17;  // sorted together, yet written while the parser goes on
-
-// What two files say about one trace is united; of two answers to one question the smaller text stays: the result does
-// not depend on the order of imports.
-std::string joined_facts(std::string_view a, std::string_view b) {
-  std::map<std::string, std::string> facts;
-  json::Document document;
-  for (const std::string_view text : {a, b}) {
-    const auto root = document.parse(text);
-    if (!root || !(*root)->is(json::Kind::kObject)) continue;
-    for (std::uint32_t i = 0; i < (*root)->count; ++i) {
-      const auto [entry, added] = facts.try_emplace(std::string((*root)->fields[i].key), (*root)->fields[i].value.text);
-      if (!added) entry->second = std::min<std::string>(entry->second, std::string((*root)->fields[i].value.text));
-    }
-  }
-  std::string joined = "{";
-  for (const auto& [name, value] : facts) {
-    if (joined.size() > 1) joined += ", ";
-    json::append_quoted(joined, name);
-    joined += ": ";
-    json::append_quoted(joined, value);
-  }
-  return joined + "}";
-}
 
 // The first number behind those of a table. Rows are never deleted, so there are at least as many numbers as rows.
 Result<std::int64_t> next_id(Database& database, Part part) {
@@ -97,6 +75,7 @@ Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const st
   writer.created_ = !existed && content == 0;
   OPWRIGHT_TRY_ASSIGN(writer.next_configuration_.value, next_id(db, Part::kConfiguration));
   OPWRIGHT_TRY_ASSIGN(writer.next_form_.value, next_id(db, Part::kForm));
+  writer.first_form_ = writer.next_form_;
   OPWRIGHT_TRY(writer.prepare());
   OPWRIGHT_TRY(writer.load_names());
   OPWRIGHT_TRY(writer.name_identity(identity));
@@ -157,6 +136,9 @@ Writer::Writer(Writer&& other) noexcept
       next_trace_(other.next_trace_),
       postings_(std::move(other.postings_)),
       sequences_(std::move(other.sequences_)),
+      facts_(std::move(other.facts_)),
+      first_form_(other.first_form_),
+      form_configs_(std::move(other.form_configs_)),
       tally_(std::move(other.tally_)),
       verifier_(std::move(other.verifier_)),
       statements_(std::move(other.statements_)) {}
@@ -168,6 +150,7 @@ void Writer::discard() {
   open_ = false;
   statements_ = {};
   sequences_ = {};
+  facts_ = {};
   // The lock of the transaction is held while the empty file goes, so nobody can have put anything into it; a process
   // that waits for the lock finds out in begin() that its file is gone.
   if (created_) {
@@ -200,7 +183,8 @@ Status Writer::prepare() {
   OPWRIGHT_TRY(make(statements_.find_form, fmt::format("SELECT {} FROM form WHERE id = ?", listed(Part::kForm))));
   OPWRIGHT_TRY(make(statements_.change_error, "UPDATE form SET error = ?2, sum = ?3 WHERE id = ?1"));
   OPWRIGHT_TRY(make(statements_.change_kind, "UPDATE form SET kind = ?2, sum = ?3 WHERE id = ?1"));
-  return make(statements_.change_trace, update_summed(Part::kTrace));
+  OPWRIGHT_TRY(make(statements_.change_trace, update_summed(Part::kTrace)));
+  return facts_.prepare(database_);
 }
 
 Status Writer::write(const Batch& batch) {
@@ -217,6 +201,7 @@ Status Writer::write(const Batch& batch) {
   for (std::size_t from = 0; from < forms.size(); from += kFormsPerPack)
     OPWRIGHT_TRY(write_forms(forms.subspan(from, std::min(kFormsPerPack, forms.size() - from))));
   for (const NewPiece& piece : batch.pieces) OPWRIGHT_TRY(sequences_.add(database_, verifier_, tally_, piece));
+  OPWRIGHT_TRY(facts_.add(database_, tally_, batch.facts, batch.words));
   postings_.insert(postings_.end(), batch.postings.begin(), batch.postings.end());
   return postings_.size() >= kPostingsHeld ? write_postings() : Status();
 }
@@ -242,6 +227,9 @@ Status Writer::write_forms(std::span<const NewForm> forms) {
     tally_.add(Part::kFormByFingerprint, prefix_group(fingerprint.view()),
                RowSum(Part::kFormByFingerprint).add_blob(fingerprint.view()).add(form.id.value).value());
     OPWRIGHT_TRY(statements_.add_form.run());
+    const auto place = static_cast<std::size_t>(form.id.value - first_form_.value);
+    if (form_configs_.size() <= place) form_configs_.resize(place + 1);
+    form_configs_[place] = form.configuration;
   }
   return {};
 }
@@ -288,16 +276,34 @@ std::int64_t bind_occurrence(Statement& statement, const NewOccurrence& row) {
 
 }  // namespace
 
-Status Writer::add_occurrences(const std::vector<NewOccurrence>& occurrences) {
+Status Writer::add_occurrences(std::span<const NewOccurrence> occurrences) {
   for (const NewOccurrence& row : occurrences) {
     const std::int64_t sum = bind_occurrence(statements_.add_occurrence, row);
     OPWRIGHT_TRY(statements_.add_occurrence.run());
-    if (database_.changes() > 0)
-      tally_.add(Part::kOccurrence, range_group(row.form.value), sum);
-    else
+    if (database_.changes() == 0) {
       OPWRIGHT_TRY(join_occurrence(row));
+      continue;
+    }
+    tally_.add(Part::kOccurrence, range_group(row.form.value), sum);
+    OPWRIGHT_TRY_ASSIGN(const ConfigId configuration, configuration_of(row.form));
+    facts_.see(configuration, row.source, row.machine);
   }
   return {};
+}
+
+Result<ConfigId> Writer::configuration_of(FormId form) {
+  if (form >= first_form_) {
+    const auto place = static_cast<std::size_t>(form.value - first_form_.value);
+    return place < form_configs_.size() ? form_configs_[place] : ConfigId{0};
+  }
+  Statement& find = statements_.find_form;
+  OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(1, form.value).step());
+  if (!there) return fail(damage(database_.path(), fmt::format("table form: row {} is missing", form.value)));
+  const Status sound = verifier_.check_row(database_, Part::kForm, find);
+  const ConfigId configuration{find.integer(2)};
+  find.reset();
+  OPWRIGHT_TRY(sound);
+  return configuration;
 }
 
 // With the row that is there.
@@ -322,7 +328,7 @@ Status Writer::join_occurrence(const NewOccurrence& row) {
   return statements_.change_occurrence.run();
 }
 
-Status Writer::add_examples(const std::vector<RaisedExample>& examples) {
+Status Writer::add_examples(std::span<const RaisedExample> examples) {
   constexpr int kError = 10, kSum = 11;  // columns of a form
   for (const RaisedExample& example : examples) {
     Statement& find = statements_.find_form;
@@ -340,7 +346,7 @@ Status Writer::add_examples(const std::vector<RaisedExample>& examples) {
   return {};
 }
 
-Status Writer::lower_kinds(const std::vector<FormId>& forms, FormKind kind) {
+Status Writer::lower_kinds(std::span<const FormId> forms, FormKind kind) {
   constexpr int kKind = 3, kColumns = 11, kSum = 11;  // columns of a form
   const auto wanted = static_cast<std::int64_t>(kind);
   for (const FormId form : forms) {
@@ -371,7 +377,32 @@ Result<OperationId> Writer::operation(const std::string& name) {
   return OperationId{id};
 }
 
-Result<SourceId> Writer::source(const SourceFacts& facts) {
+namespace {
+
+template <class Id, class New, class Put>
+Result<std::vector<Id>> put_all(std::span<const New> all, const Put& put) {
+  std::vector<Id> ids;
+  ids.reserve(all.size());
+  for (const New& one : all) {
+    OPWRIGHT_TRY_ASSIGN(const Id id, put(one));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+Result<std::vector<SourceId>> Writer::sources(std::span<const NewSource> sources) {
+  return put_all<SourceId>(sources, [&](const NewSource& one) { return put_source(one); });
+}
+Result<std::vector<MachineId>> Writer::machines(std::span<const NewMachine> machines) {
+  return put_all<MachineId>(machines, [&](const NewMachine& one) { return put_machine(one); });
+}
+Result<std::vector<TraceId>> Writer::traces(std::span<const NewTrace> traces) {
+  return put_all<TraceId>(traces, [&](const NewTrace& one) { return put_trace(one); });
+}
+
+Result<SourceId> Writer::put_source(const NewSource& facts) {
   if (const auto known = sources_.find(facts.text); known != sources_.end()) return SourceId{known->second};
   const std::int64_t id = next_source_++;
   SummedRow row(statements_.add_source, Part::kSource);
@@ -383,29 +414,29 @@ Result<SourceId> Writer::source(const SourceFacts& facts) {
   return SourceId{id};
 }
 
-Result<MachineId> Writer::machine(std::string_view text, std::string_view label) {
-  if (const auto known = machines_.find(std::string(text)); known != machines_.end()) return MachineId{known->second};
+Result<MachineId> Writer::put_machine(const NewMachine& machine) {
+  if (const auto known = machines_.find(machine.text); known != machines_.end()) return MachineId{known->second};
   const std::int64_t id = next_machine_++;
   SummedRow row(statements_.add_machine, Part::kMachine);
-  row << id << text << label;
+  row << id << machine.text << machine.label;
   tally_.add(Part::kMachine, 0, row.bind_sum());
   OPWRIGHT_TRY(statements_.add_machine.run());
-  machines_.emplace(text, id);
+  machines_.emplace(machine.text, id);
   return MachineId{id};
 }
 
-Result<TraceId> Writer::trace(std::string_view uid, std::string_view format, std::string_view facts) {
-  const auto known = traces_.find(std::string(uid));
-  Trace trace{next_trace_, std::string(format), joined_facts("{}", facts), 0};
+Result<TraceId> Writer::put_trace(const NewTrace& told) {
+  const auto known = traces_.find(told.uid);
+  Trace trace{next_trace_, told.format, joined_facts("{}", told.facts), 0};
   if (known != traces_.end()) {
     trace = known->second;
-    trace.facts = joined_facts(trace.facts, facts);
-    trace.format = std::min<std::string>(trace.format, std::string(format));
+    trace.facts = joined_facts(trace.facts, told.facts);
+    trace.format = std::min(trace.format, told.format);
     if (trace.facts == known->second.facts && trace.format == known->second.format) return TraceId{trace.id};
   }
   Statement& put = known != traces_.end() ? statements_.change_trace : statements_.add_trace;
   SummedRow row(put, Part::kTrace);
-  row << trace.id << uid << trace.format << trace.facts;
+  row << trace.id << told.uid << trace.format << trace.facts;
   trace.sum = row.bind_sum();
   if (known != traces_.end()) {
     tally_.replace(Part::kTrace, 0, known->second.sum, trace.sum);
@@ -415,7 +446,7 @@ Result<TraceId> Writer::trace(std::string_view uid, std::string_view format, std
   }
   OPWRIGHT_TRY(put.run());
   const TraceId id{trace.id};
-  traces_.insert_or_assign(std::string(uid), std::move(trace));
+  traces_.insert_or_assign(told.uid, std::move(trace));
   return id;
 }
 
@@ -425,10 +456,11 @@ Result<bool> Writer::forget_sequence(const std::string& uid) {
 
 Status Writer::commit() {
   OPWRIGHT_TRY(write_postings());
+  OPWRIGHT_TRY(facts_.finish(database_, verifier_, tally_));
   OPWRIGHT_TRY(tally_.write(database_));
   OPWRIGHT_TRY(database_.execute("COMMIT"));
   open_ = false;
   return {};
 }
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite

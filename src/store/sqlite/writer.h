@@ -1,7 +1,4 @@
-// The writing side of a store: one transaction that is either there whole or not at all.
-//
-// Threads: a Writer belongs to one thread, a Lookup (lookup.h) to another; the Lookup sees the store as it was when the
-// Writer began.
+// The Writer of a file of SQLite.
 #pragma once
 
 #include <optional>
@@ -15,93 +12,36 @@
 #include "model/ids.h"
 #include "model/observed.h"
 #include "model/op_config.h"
+#include "store/sqlite/fact_index.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"
+#include "store/writer.h"
 
-namespace opwright::store {
+namespace opwright::store::sqlite {
 
-struct NewConfiguration {
-  ConfigId id;
-  std::string op;
-  Convention convention;
-  ConfigKey key;
-};
-
-struct NewForm {
-  FormId id;
-  ConfigId configuration;
-  Hash128 fingerprint;
-  FormKind kind;
-  std::int64_t unparsed;        // texts inside that no grammar reads
-  std::int64_t unknown_names;   // dtypes, layouts, … outside the known sets
-  std::int64_t duplicate_keys;  // keys that stood twice in an object
-  std::string op;
-  std::string text;
-};
-
-struct Posting {
-  std::uint64_t term;
-  ConfigId configuration;
-};
-
-struct NewOccurrence {
-  FormId form;
-  SourceId source;
-  MachineId machine;
-  TraceId trace;
-  std::string_view sweep_source_hash, config_hash;  // "" none
-  std::int64_t count;                               // kUncounted: not known
-  std::string_view extra;
-  std::int64_t raised = 0;  // how many of `count` raised
-};
-
-struct RaisedExample {
-  FormId form;
-  std::string_view error;
-};
-
-struct Batch {
-  std::vector<NewConfiguration> configurations;
-  std::vector<NewForm> forms;
-  std::vector<Posting> postings;
-  std::vector<NewPiece> pieces;
-};
-
-struct SourceFacts {
-  std::string text, path, hf_model, model;
-};
-
-class Writer {
+class Writer final : public store::Writer {
  public:
   // Opens or creates the store and waits up to `wait_ms` for another writer to finish. `identity` names the versions of
   // keys and index terms that will be written; a store of other versions is refused.
   static Result<Writer> begin(const std::string& path, int wait_ms, const std::string& identity,
                               Durability durability = Durability::kConsistent);
   Writer(Writer&& other) noexcept;
-  ~Writer();  // rolls back what was not committed
+  ~Writer() override;  // rolls back what was not committed
 
-  // The first free ids; they are ours as long as the transaction runs.
-  ConfigId next_configuration() const { return next_configuration_; }
-  FormId next_form() const { return next_form_; }
-
-  Status write(const Batch& batch);
-  // Counts of the same occurrence are never added: the larger one stays, so that a second import changes nothing.
-  Status add_occurrences(const std::vector<NewOccurrence>& occurrences);
-  // Of two examples of one form the larger text stays, whoever came first.
-  Status add_examples(const std::vector<RaisedExample>& examples);
-  // One text under two kinds is one form: the smaller kind stays, whoever came first.
-  Status lower_kinds(const std::vector<FormId>& forms, FormKind kind);
-  Result<SourceId> source(const SourceFacts& facts);
-  Result<MachineId> machine(std::string_view text, std::string_view label);
-  Result<TraceId> trace(std::string_view uid, std::string_view format, std::string_view facts);
-  // The sequence of a trace goes, its configurations stay. False when there is none of this uid.
-  Result<bool> forget_sequence(const std::string& uid);
-  Status commit();
-  // Ends the transaction without a trace of it: what was not committed is undone, and a store that this Writer had
-  // created goes away with it.
-  void discard();
+  ConfigId next_configuration() const override { return next_configuration_; }
+  FormId next_form() const override { return next_form_; }
+  Status write(const Batch& batch) override;
+  Status add_occurrences(std::span<const NewOccurrence> occurrences) override;
+  Status add_examples(std::span<const RaisedExample> examples) override;
+  Status lower_kinds(std::span<const FormId> forms, FormKind kind) override;
+  Result<std::vector<SourceId>> sources(std::span<const NewSource> sources) override;
+  Result<std::vector<MachineId>> machines(std::span<const NewMachine> machines) override;
+  Result<std::vector<TraceId>> traces(std::span<const NewTrace> traces) override;
+  Result<bool> forget_sequence(const std::string& uid) override;
+  Status commit() override;
+  void discard() override;
 
  private:
   explicit Writer(Database database) : database_(std::move(database)) {}
@@ -114,6 +54,10 @@ class Writer {
   Status write_postings();
   Status join_occurrence(const NewOccurrence& row);
   Result<OperationId> operation(const std::string& name);
+  Result<ConfigId> configuration_of(FormId form);
+  Result<SourceId> put_source(const NewSource& source);
+  Result<MachineId> put_machine(const NewMachine& machine);
+  Result<TraceId> put_trace(const NewTrace& told);
 
   Database database_;
   bool open_ = false;
@@ -133,6 +77,9 @@ class Writer {
   std::int64_t next_pack_ = 0, next_operation_ = 0, next_source_ = 0, next_machine_ = 0, next_trace_ = 0;
   std::vector<Posting> postings_;  // not written yet
   SequenceWriter sequences_;
+  FactWriter facts_;
+  FormId first_form_;                   // that is new in this transaction
+  std::vector<ConfigId> form_configs_;  // of the new forms, from that one on
   Tally tally_;
   Verifier verifier_;
   struct Statements {
@@ -141,4 +88,4 @@ class Writer {
   } statements_;
 };
 
-}  // namespace opwright::store
+}  // namespace opwright::store::sqlite
