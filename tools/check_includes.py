@@ -62,7 +62,7 @@ MAY_INCLUDE_FILES: dict[str, set[str]] = {
 JUDGE = "ops"
 JUDGED = "device/sim"
 COMMON: set[str] = {
-    "model/bound_call.h", "model/error_budget.h", "model/host_tensor.h", "model/op_config.h", "model/outcome.h",
+    "model/bound_call.h", "model/dtype.h", "model/error_budget.h", "model/host_tensor.h", "model/op_config.h", "model/outcome.h",
     "model/output_spec.h", "model/refusal.h", "model/spelled.h", "model/tensor_facts.h", "model/tensor_spec.h",
     "model/value.h",
     "dialect/ttnn/activation.h", "dialect/ttnn/attention_program.h", "dialect/ttnn/board.h", "dialect/ttnn/compute_config.h",

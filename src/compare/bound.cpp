@@ -107,18 +107,10 @@ OPWRIGHT_VECTORISED(void, elementwise_bounds,
 }
 OPWRIGHT_VECTORISED(void, exact_bounds, (Chunk * chunk, double units, double tiny), (chunk, units, tiny))
 
-// ulp = 2^exponent x this.
+// ulp = 2^exponent x this. Integers, which are exact or wrong, have bfloat16's.
 double unit_factor(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return 0x1p-23;
-    case DType::kBfloat8B:
-      return 0x1p-6;
-    case DType::kBfloat4B:
-      return 0x1p-2;
-    default:
-      return 0x1p-7;
-  }
+  const int significand = info(dtype).significand;
+  return std::ldexp(1.0, 1 - (significand > 0 ? significand : info(DType::kBfloat16).significand));
 }
 
 double worst_growth(double unit_roundoff, double roundings) {

@@ -19,7 +19,7 @@ namespace opwright {
 namespace {
 
 // A case's features as places of one table: an operator has a row of slots for all that it can have.
-constexpr std::size_t kDTypeSlots = 16;
+constexpr std::size_t kDTypeSlots = 32;
 constexpr std::size_t kLayoutSlots = 4;
 constexpr std::size_t kMemorySlots = 64;
 constexpr std::array<std::size_t, kCoveredKinds + 1> kFirstSlot{

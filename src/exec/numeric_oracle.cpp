@@ -51,6 +51,7 @@ Result<HostTensor> tensor_of(const json::Node& entry, std::string_view data) {
   OPWRIGHT_TRY_ASSIGN(const DType stored, dtype_of(entry.string_field("stored").value_or("")));
   DType dtype = stored;
   if (const auto on_device = entry.string_field("device_dtype")) dtype = parse_dtype(*on_device).value;
+  if (!computed(dtype)) return fail(ErrorCode::kUnsupported, "a tensor of a dtype that is not computed with");
   HostTensor tensor{tile_in_dram(std::move(shape), dtype), {}, {}};
   const std::size_t bytes = stored == DType::kBfloat16 ? 2 : 4;
   const json::Node* at = entry.find("offset");

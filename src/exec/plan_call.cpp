@@ -31,8 +31,8 @@ Checked<void> check_input(const TensorSlot& slot, const Board& board) {
   const TensorSpec& spec = slot.spec;
   if (!spec.type.empty()) return unsupported(slot.param, fmt::format("{} is a {}", slot.param, spec.type));
   if (!spec.dtype.present()) return lost(slot.param, fmt::format("the trace does not say the dtype of {}", slot.param));
-  if (spec.dtype.value == DType::kUnknown)
-    return unsupported(slot.param, fmt::format("{} has dtype {}", slot.param, spec.dtype.unknown));
+  if (!computed(spec.dtype.value))
+    return unsupported(slot.param, fmt::format("{} has dtype {}", slot.param, spec.dtype.name()));
   if (!spec.layout.present())
     return lost(slot.param, fmt::format("the trace does not say the layout of {}", slot.param));
   return check_tensor(spec, board);

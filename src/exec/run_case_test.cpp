@@ -69,6 +69,12 @@ TEST(RunCase, RefusalsAreNamed) {
   expect("ttnn.relu(arg0=tensor([32,32] BFLOAT16 DEVICE))", Outcome::kLost, "layout");
   expect("ttnn.relu(arg0=tensor([32,32] TILE DEVICE))", Outcome::kLost, "dtype");
   expect("ttnn.relu(arg0=tensor(shape absent))", Outcome::kLost, "shape");
+  // A dtype is known, or not; those that nobody computes with are refused by name alike.
+  for (const char* dtype : {"INT64", "FLOAT16", "BOOL", "COMPLEX64", "FLOAT8_E4M3FN", "dtype=ODD"})
+    expect(std::string("ttnn.relu(arg0=tensor([32,32] ") + dtype + " TILE DEVICE memory(DRAM INTERLEAVED)))",
+           Outcome::kUnsupported, std::string("has dtype ") + (dtype[0] == 'd' ? "ODD" : dtype));
+  expect(std::string("ttnn.typecast(arg0=") + kTensor + ", dtype=DataType.FLOAT64)", Outcome::kUnsupported,
+         "dtype FLOAT64");
   expect("ttnn.relu(arg0=tensor([32,32] BFLOAT8_B ROW_MAJOR DEVICE memory(DRAM INTERLEAVED)))", Outcome::kRefused,
          "TILE");
   expect("ttnn.relu(arg0=tensor([65536,65536] FLOAT32 TILE DEVICE memory(L1 INTERLEAVED)))", Outcome::kOutOfMemory,

@@ -56,6 +56,8 @@ Checked<std::vector<HostTensor>> plain_inputs(const BoundCall& call, const DataR
   for (const TensorSlot& slot : call.tensors) {
     if (!slot.spec.has_shape || !slot.spec.dtype.present())
       return lost(slot.param, fmt::format("the trace does not say the shape or the dtype of {}", slot.param));
+    if (!computed(slot.spec.dtype.value))
+      return unsupported(slot.param, fmt::format("{} has dtype {}", slot.param, slot.spec.dtype.name()));
     for (std::int64_t elements = 1; const std::int64_t n : slot.spec.shape) {
       if (n < 0 || (n > 0 && elements > left / n))
         return unsupported(

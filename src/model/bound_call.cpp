@@ -137,7 +137,7 @@ Checked<DType> BoundCall::dtype(std::string_view param, DType otherwise) const {
   if (!passed(param)) return otherwise;
   const Spelled<DType> read = parse_dtype(word_in(*find(param)));
   if (read.value == DType::kAbsent) return type_error(op, param, *find(param));
-  if (read.value == DType::kUnknown) return unsupported(std::string(param), fmt::format("dtype {}", read.unknown));
+  if (!computed(read.value)) return unsupported(std::string(param), fmt::format("dtype {}", read.name()));
   return read.value;
 }
 

@@ -8,11 +8,6 @@
 
 namespace opwright {
 
-constexpr bool is_integer(DType dtype) {
-  return dtype == DType::kInt32 || dtype == DType::kUint32 || dtype == DType::kUint16 || dtype == DType::kUint8;
-}
-constexpr bool is_block_float(DType dtype) { return dtype == DType::kBfloat8B || dtype == DType::kBfloat4B; }
-
 inline std::int64_t volume(const Shape& shape) {
   std::int64_t product = 1;
   for (std::int64_t n : shape) product *= n;
@@ -22,7 +17,7 @@ inline std::int64_t volume(const Shape& shape) {
 inline std::int64_t row_length(const Shape& shape) { return shape.empty() ? 1 : shape.back(); }
 
 // Float dtypes (bfloat16, float32 and the block floats, whose every value is a float32) are in `floats`, integer
-// dtypes in `ints`. Values are always ones that the dtype can hold.
+// dtypes in `ints`. Values are always ones that the dtype can hold, and the dtype is one that is computed with.
 struct HostTensor {
   TensorSpec spec;
   std::vector<float> floats;

@@ -145,21 +145,11 @@ void quantize(HostTensor& tensor) {
     quantize(tensor.floats, row_length(tensor.spec.shape), dtype);
     return;
   }
+  const int unused = 64 - info(dtype).bits;
+  const bool is_signed = info(dtype).kind == DTypeKind::kSigned;
   for (std::int64_t& value : tensor.ints) {
-    switch (dtype) {
-      case DType::kInt32:
-        value = static_cast<std::int32_t>(value);
-        break;
-      case DType::kUint32:
-        value = static_cast<std::uint32_t>(value);
-        break;
-      case DType::kUint16:
-        value = static_cast<std::uint16_t>(value);
-        break;
-      default:
-        value = static_cast<std::uint8_t>(value);
-        break;
-    }
+    const auto high = static_cast<std::uint64_t>(value) << unused;
+    value = is_signed ? static_cast<std::int64_t>(high) >> unused : static_cast<std::int64_t>(high >> unused);
   }
 }
 

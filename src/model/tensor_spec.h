@@ -8,24 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "model/dtype.h"
 #include "model/spelled.h"
 
 namespace opwright {
 
 class Value;
 
-enum class DType : std::uint8_t {
-  kAbsent,
-  kBfloat16,
-  kFloat32,
-  kBfloat8B,
-  kBfloat4B,
-  kInt32,
-  kUint32,
-  kUint16,
-  kUint8,
-  kUnknown
-};
 enum class Layout : std::uint8_t { kAbsent, kTile, kRowMajor, kUnknown };
 enum class StorageType : std::uint8_t { kAbsent, kDevice, kHost, kUnknown };
 enum class MemoryLayout : std::uint8_t {
@@ -40,22 +29,27 @@ enum class MemoryLayout : std::uint8_t {
 enum class BufferType : std::uint8_t { kAbsent, kDram, kL1, kSystemMemory, kL1Small, kTrace, kUnknown };
 enum class Orientation : std::uint8_t { kAbsent, kRowMajor, kColMajor, kUnknown };
 
-std::string_view name_of(DType value);         // "BFLOAT16"
 std::string_view name_of(Layout value);        // "TILE"
 std::string_view name_of(StorageType value);   // "DEVICE"
 std::string_view name_of(MemoryLayout value);  // "HEIGHT_SHARDED"
 std::string_view name_of(BufferType value);    // "DRAM"
 std::string_view name_of(Orientation value);   // "ROW_MAJOR"
 
-// Every spelling of real traces: `DataType::BFLOAT16`, `DataType.BFLOAT16`, `ttnn.bfloat16`, `BFLOAT16`, `bfloat16`,
-// `torch.bfloat16`; `Layout::TILE`, `ttnn.TILE_LAYOUT`, …; enum numbers where the library prints them.
-// A name outside the set becomes kUnknown with its text; an empty text is absent.
-Spelled<DType> parse_dtype(std::string_view text);
+// Every spelling of real traces, as for dtypes: `Layout::TILE`, `ttnn.TILE_LAYOUT`, …; enum numbers where the library
+// prints them. A name outside the set becomes kUnknown with its text; an empty text is absent.
 Spelled<Layout> parse_layout(std::string_view text);
 Spelled<StorageType> parse_storage_type(std::string_view text);
 Spelled<MemoryLayout> parse_memory_layout(std::string_view text);
 Spelled<BufferType> parse_buffer_type(std::string_view text);
 Spelled<Orientation> parse_orientation(std::string_view text);
+
+// In the text of a value a name stands alone, or says whose name it is: `dtype=INT64`. The text is the identity, so a
+// name that became known after the first key version goes on saying it.
+template <class E>
+constexpr bool stands_alone(E value) {
+  return value != E::kUnknown;
+}
+constexpr bool stands_alone(DType value) { return computed(value); }
 
 struct CoreCoord {
   std::int64_t x = 0;

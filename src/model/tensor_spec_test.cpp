@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <set>
 
 #include "model/value.h"  // tensor_spec.h alone does not complete the types of its own members
+#include "model/value_parse.h"
 
 namespace opwright {
 namespace {
@@ -38,6 +40,52 @@ TEST(TensorSpec, EverySpellingOfADtype) {
   all(DType::kUint8, "UINT8");
   all(DType::kBfloat8B, "BFLOAT8_B");
   all(DType::kBfloat4B, "BFLOAT4_B");
+  all(DType::kFloat8E4m3fn, "FLOAT8_E4M3FN");
+  all(DType::kInt64, "INT64");
+  all(DType::kBool, "BOOL");
+  all(DType::kComplex64, "COMPLEX64");
+}
+
+// Every row is found by its name, and no two share one; what is said of a dtype fits together.
+TEST(TensorSpec, TheTableOfDtypes) {
+  std::set<std::string_view> names;
+  for (const DTypeInfo& row : kDTypes) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    if (row.value == DType::kAbsent || row.value == DType::kUnknown) {
+      EXPECT_FALSE(computed(row.value));
+      EXPECT_EQ(row.bits, 0);
+      continue;
+    }
+    EXPECT_EQ(parse_dtype(row.name).value, row.value);
+    EXPECT_GT(row.bits, 0) << row.name;
+    EXPECT_NE(row.kind, DTypeKind::kNone) << row.name;
+    const bool floats =
+        row.kind == DTypeKind::kFloat || row.kind == DTypeKind::kBlockFloat || row.kind == DTypeKind::kComplex;
+    EXPECT_EQ(row.significand > 0, floats) << row.name;
+    EXPECT_LT(row.significand, row.bits) << row.name;
+    if (row.computed) EXPECT_TRUE(floats || is_integer(row.value)) << row.name;
+  }
+  std::set<std::string_view> computed_names;
+  for (const DTypeInfo& row : kDTypes)
+    if (row.computed) computed_names.insert(row.name);
+  EXPECT_EQ(computed_names, (std::set<std::string_view>{"BFLOAT16", "FLOAT32", "BFLOAT8_B", "BFLOAT4_B", "INT32",
+                                                        "UINT32", "UINT16", "UINT8"}));
+}
+
+// INT64 had no row when keys of the first version were made: its text, and so the key, must not change.
+TEST(TensorSpec, ANameThatBecameKnownKeepsItsTextInTheKey) {
+  TensorSpec spec;
+  spec.has_shape = true;
+  spec.shape = {2, 3};
+  spec.dtype = parse_dtype("torch.int64");
+  EXPECT_EQ(spec.dtype.value, DType::kInt64);
+  EXPECT_EQ(to_text(spec), "tensor([2,3] dtype=INT64)");
+  const auto read = parse_value(to_text(spec));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->as_tensor()->dtype.value, DType::kInt64);
+  EXPECT_EQ(to_text(*read), to_text(spec));
+  EXPECT_EQ(parse_value("tensor([2,3] INT64)")->as_tensor()->dtype.value, DType::kInt64);  // as people write it
+  EXPECT_EQ(to_text(*parse_value("tensor([2,3] dtype=ODD)")), "tensor([2,3] dtype=ODD)");
 }
 
 TEST(TensorSpec, EverySpellingOfALayout) {

@@ -84,12 +84,11 @@ void append_enum(std::string& out, const Enum& e) {
   out += bare ? "" : ")";
 }
 
-// A name of a closed set stands alone; one we do not know says whose name it is.
 template <class E>
 void append_spelled(std::string& out, std::string_view what, const Spelled<E>& name) {
   if (!name.present()) return;
   out += ' ';
-  if (name.value == E::kUnknown) (out += what) += '=';
+  if (!stands_alone(name.value)) (out += what) += '=';
   append_name(out, name.name());
 }
 

@@ -320,13 +320,15 @@ class Reader {
     return out;
   }
 
-  // A name of a closed set as it stands in the text, or `what=NAME` for one outside the set.
+  // A name of a closed set as it stands in the text, or `what=NAME` for one that does not stand alone.
   template <class E>
   void spelled(std::string_view what, Spelled<E>& out, Spelled<E> (*parse)(std::string_view)) {
     const std::size_t start = at_;
     if (take_word(what)) {
       if (take('=')) {
-        out = {E::kUnknown, name()};
+        std::string read = name();
+        const Spelled<E> known = parse(read);
+        out = known.name() == read && !stands_alone(known.value) ? known : Spelled<E>{E::kUnknown, std::move(read)};
         return;
       }
       at_ = start;

@@ -95,7 +95,8 @@ TEST(Selector, ErrorsNameTheColumnAndTheWayOut) {
   EXPECT_EQ(error_of("dtype=BFLOAT8B"), "selector, column 7: unknown dtype 'BFLOAT8B'; did you mean 'BFLOAT8_B'?");
   EXPECT_EQ(error_of("dtype in (BFLOAT16, foo)"),
             "selector, column 21: unknown dtype 'foo'; known are BFLOAT16, FLOAT32, BFLOAT8_B, BFLOAT4_B, INT32, "
-            "UINT32, UINT16, UINT8");
+            "UINT32, UINT16, UINT8, FLOAT16, FLOAT64, FLOAT8_E4M3FN, FLOAT8_E5M2, INT8, INT16, INT64, UINT64, BOOL, "
+            "COMPLEX64, COMPLEX128");
   EXPECT_EQ(error_of("layout=TILED"), "selector, column 8: unknown layout 'TILED'; did you mean 'TILE'?");
   EXPECT_EQ(error_of("memory=L1"),
             "selector, column 8: unknown memory layout 'L1', but it is a buffer type: write buffer=L1");
@@ -105,7 +106,8 @@ TEST(Selector, ErrorsNameTheColumnAndTheWayOut) {
   EXPECT_EQ(error_of("convention=java"), "selector, column 12: unknown convention 'java'; known are python, cpp");
   EXPECT_EQ(error_of("dtype=\"\""),
             "selector, column 7: unknown dtype ''; known are BFLOAT16, FLOAT32, BFLOAT8_B, BFLOAT4_B, INT32, UINT32, "
-            "UINT16, UINT8");
+            "UINT16, UINT8, FLOAT16, FLOAT64, FLOAT8_E4M3FN, FLOAT8_E5M2, INT8, INT16, INT64, UINT64, BOOL, COMPLEX64, "
+            "COMPLEX128");
 }
 
 TEST(Selector, ErrorsAboutRelationsAndValues) {

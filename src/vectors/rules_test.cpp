@@ -23,6 +23,7 @@ std::string rule(const std::string& line) {
 TEST(Validity, EachRuleFindsWhatItIsFor) {
   EXPECT_EQ(rule(fmt::format("ttnn.relu(input_tensor={})", kTensor)), "");
   EXPECT_EQ(rule("ttnn.relu(input_tensor=tensor([32] TILE DEVICE))"), "unknown_dtype");
+  EXPECT_EQ(rule("ttnn.relu(input_tensor=tensor([32] INT64 TILE DEVICE))"), "unknown_dtype");
   EXPECT_EQ(rule("ttnn.relu(input_tensor=opaque(Tensor,\"...\"))"), "lost_argument");
   EXPECT_EQ(rule("ttnn.nobody_knows_it(a=opaque(X,\"...\"))"), "lost_argument");
   EXPECT_EQ(rule("ttnn.relu(input_tensor=tensor([32] FLOAT32 ROW_MAJOR HOST))"), "host_tensor_only");

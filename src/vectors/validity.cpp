@@ -56,7 +56,7 @@ std::string unknown_dtype(const Candidate& candidate) {
   return first_complaint(candidate.config, [](const std::string& name, const TensorSpec& spec) {
     if (!spec.type.empty()) return std::string();  // a tensor of another library has other dtypes
     if (!spec.dtype.present()) return fmt::format("the trace does not say the dtype of {}", name);
-    if (spec.dtype.value == DType::kUnknown) return fmt::format("{} has dtype {}", name, spec.dtype.name());
+    if (!computed(spec.dtype.value)) return fmt::format("{} has dtype {}", name, spec.dtype.name());
     return std::string();
   });
 }
@@ -122,7 +122,7 @@ constexpr std::array kRules{
     ValidityRule{"raised", "every recorded call of the configuration raised", raised},
     ValidityRule{"lost_argument", "the trace lost an argument that the operator needs", lost_argument},
     ValidityRule{"no_shape", "the trace does not say the shape of a tensor", no_shape},
-    ValidityRule{"unknown_dtype", "a tensor has no dtype, or one that nobody knows", unknown_dtype},
+    ValidityRule{"unknown_dtype", "a tensor has no dtype, or one that nobody computes with", unknown_dtype},
     ValidityRule{"unknown_memory", "a memory config that could not be read", unknown_memory},
     ValidityRule{"host_tensor_only", "no tensor of the call lies on a device", host_tensor_only},
     ValidityRule{"mesh", "its tensors do not lie on one mesh", mesh},

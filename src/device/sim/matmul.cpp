@@ -12,7 +12,7 @@
 namespace opwright::sim {
 namespace {
 
-bool computable(DType dtype) { return !is_integer(dtype) && dtype != DType::kAbsent && dtype != DType::kUnknown; }
+bool computable(DType dtype) { return computed(dtype) && !is_integer(dtype); }
 
 // The bias where it is added by an operation of its own: to values that memory already holds.
 void add_apart(const HostTensor& bias, HostTensor& out, Dst dst) {

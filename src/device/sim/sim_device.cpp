@@ -17,6 +17,9 @@ SimDevice::SimDevice(Board board) {
 Checked<MemoryReport> SimDevice::admit(const DeviceCall& call) {
   const Kernel* kernel = find_kernel(call.call.op);
   if (kernel == nullptr) return unsupported("", fmt::format("no kernel for {} on {}", call.call.op, can_.name));
+  for (const TensorSlot& slot : call.call.tensors)  // kernels know what a HostTensor holds, and switch on nothing else
+    if (slot.spec.dtype.present() && !computed(slot.spec.dtype.value))
+      return unsupported(slot.param, fmt::format("{} has dtype {}", slot.param, slot.spec.dtype.name()));
   if (kernel->admit != nullptr) OPWRIGHT_CHECK(kernel->admit(call.call, call.outputs, can_.board));
   return allocate_call(call.call, call.outputs, can_.board);
 }

@@ -153,7 +153,8 @@ Checked<void> check_memory(const MemoryConfig& memory) {
 Checked<void> check_tensor(const TensorSpec& spec, const Board& board) {
   if (!spec.type.empty()) return {};  // no tensor of the library: what an operator says of it is its own business
   OPWRIGHT_CHECK(check_sizes(spec));
-  if (spec.dtype.value == DType::kUnknown) return unsupported("dtype", fmt::format("dtype {}", spec.dtype.unknown));
+  if (spec.dtype.present() && !computed(spec.dtype.value))
+    return unsupported("dtype", fmt::format("dtype {}", spec.dtype.name()));
   if (spec.layout.value == Layout::kUnknown)
     return unsupported("layout", fmt::format("layout {}", spec.layout.unknown));
   if (spec.storage.value == StorageType::kHost) {

@@ -33,7 +33,7 @@ Checked<ConvConfig> conv_config(const BoundCall& call) {
     if (field.is_null()) continue;
     if (name == "weights_dtype") {
       const auto dtype = parse_dtype(word_of(field));
-      if (dtype.value == DType::kUnknown || dtype.value == DType::kAbsent)
+      if (!computed(dtype.value))
         return unsupported("conv_config.weights_dtype", fmt::format("dtype {}", to_text(field)));
       conv.weight_dtype = dtype.value;
     } else if (name == "shard_layout") {

@@ -77,15 +77,8 @@ bool is_hardware_tile(TileShape tile) {
 }
 
 std::int64_t element_bytes(DType dtype) {
-  switch (dtype) {
-    case DType::kBfloat16:
-    case DType::kUint16:
-      return 2;
-    case DType::kUint8:
-      return 1;
-    default:
-      return 4;
-  }
+  const int bits = info(dtype).bits;  // none where the trace does not say; such a tensor counts like a wide one
+  return bits == 0 || is_block_float(dtype) ? 4 : bits / 8;
 }
 
 std::int64_t tile_bytes(DType dtype, TileShape tile) {
