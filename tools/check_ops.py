@@ -7,7 +7,7 @@ usage: check_ops.py [CHECKOUT]     default: this checkout
 A string of a source file that is the whole name of an operation ("ttnn.slice") is code that treats this operation in a
 way of its own. That belongs into the operation's description (src/ops/), its kernel (src/device/sim/kernels/) or a data
 table. Names inside longer texts are examples for people, and tests may name what they like. An operation is what
-src/ops/data/signatures.tsv lists.
+src/dialect/ttnn/data/signatures.tsv lists.
 """
 
 import re
@@ -31,7 +31,7 @@ COMMENT = re.compile(r'^\s*(?://|#(?!\s*include)).*$|\s//\s.*$|"""(?:.|\n)*?"""'
 
 
 def operations(checkout: Path) -> set[str]:
-    lines = (checkout / "src/ops/data/signatures.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (checkout / "src/dialect/ttnn/data/signatures.tsv").read_text(encoding="utf-8").splitlines()
     return {line.split("\t")[0] for line in lines if line and not line.startswith("#")}
 
 
@@ -76,7 +76,7 @@ def self_test() -> None:
     with tempfile.TemporaryDirectory() as folder:
         checkout = Path(folder)
         files = {
-            "src/ops/data/signatures.tsv": "# names\nttnn.slice\tinput_tensor\nttnn.add\ta b\n",
+            "src/dialect/ttnn/data/signatures.tsv": "# names\nttnn.slice\tinput_tensor\nttnn.add\ta b\n",
             "src/ops/slice.cpp": 'name = "ttnn.slice";\n',
             "src/device/sim/kernels/slice.cpp": 'op = "ttnn.slice";\n',
             "src/exec/plan_test.cpp": 'run("ttnn.slice");\n',

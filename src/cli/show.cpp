@@ -12,10 +12,10 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "dialect/dialect.h"
 #include "jobs/value_json.h"
 #include "model/test_id.h"
 #include "normalize/normalize.h"
-#include "normalize/op_filter.h"
 
 namespace opwright::cli {
 namespace {
@@ -30,26 +30,32 @@ constexpr std::array kFlags{
 // The operations of the store that `wanted` names: `add`, `ttnn.add`, `ttnn::add`, `experimental.add`.
 Result<std::vector<std::string>> resolve(store::Reader& reader, const std::string& wanted) {
   OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> names, reader.operation_names());
-  const std::string name = dotted(wanted);
+  const std::vector<std::string> meant = possible_operations(wanted);
   const auto same = [](std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
   };
-  for (const std::string& full : {name, "ttnn." + name}) {
+  for (const std::string& full : meant) {
     for (const std::string& known : names) {
       if (same(known, full)) return std::vector<std::string>{known};
     }
   }
   std::vector<std::string> found;
   for (const std::string& known : names) {
-    if (same(short_name(known), name)) found.push_back(known);
+    if (same(short_name(known), meant.front())) found.push_back(known);
+  }
+  if (!found.empty()) return found;
+  for (const std::string& known : names) {
+    if (!dialect_of(known).overloads) continue;
+    const std::string_view base = std::string_view(known).substr(0, known.rfind('.'));
+    if (std::ranges::any_of(meant, [&](const std::string& full) { return same(base, full); })) found.push_back(known);
   }
   if (!found.empty()) return found;
   const std::vector<std::string_view> in_store(names.begin(), names.end());
   std::string message = fmt::format("no operation '{}' in the store", wanted);
-  if (normalize::is_known_operation(name) || normalize::is_known_operation("ttnn." + name))
+  if (std::ranges::any_of(meant, [](const std::string& op) { return dialect_of(op).tables().is_known(op); }))
     message += " (the library has it, but no imported trace calls it)";
-  const std::string suggestion = did_you_mean(near_names(name, in_store));
+  const std::string suggestion = did_you_mean(near_names(meant.front(), in_store));
   return fail(ErrorCode::kNotFound,
               fmt::format("{}{} 'opwright ops' lists what is there", message, suggestion.empty() ? ";" : suggestion));
 }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/input.h"
+#include "dialect/dialect.h"
 #include "format/read_trace.h"
 #include "normalize/normalize.h"
 
@@ -22,8 +23,8 @@ class LastCall : public format::TraceSink {
   explicit LastCall(const std::string& op) : op_(op) {}
 
   Status observe(const Observed& observed) override {
-    others_.insert(dotted(observed.op));
-    if (dotted(observed.op) != op_) return {};
+    others_.insert(operation_name(observed.op));
+    if (operation_name(observed.op) != op_) return {};
     format::LiftNotes notes;
     OPWRIGHT_TRY_ASSIGN(found_, normalizer_.normalize(observed, notes));
     return {};

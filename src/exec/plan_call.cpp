@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/near_names.h"
+#include "dialect/dialect.h"
 #include "ops/all_ops.h"
 
 namespace opwright {
@@ -41,6 +42,7 @@ Checked<void> check_input(const TensorSlot& slot, const Board& board) {
 }  // namespace
 
 Checked<PlannedCall> plan_call(const OpConfig& config, const Board& board) {
+  if (std::string why = why_not_run(config.op); !why.empty()) return unsupported("", std::move(why));
   PlannedCall plan;
   plan.op = find_op(config.op);
   if (plan.op == nullptr) {

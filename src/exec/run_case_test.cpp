@@ -75,6 +75,8 @@ TEST(RunCase, RefusalsAreNamed) {
            Outcome::kUnsupported, std::string("has dtype ") + (dtype[0] == 'd' ? "ODD" : dtype));
   expect(std::string("ttnn.typecast(arg0=") + kTensor + ", dtype=DataType.FLOAT64)", Outcome::kUnsupported,
          "dtype FLOAT64");
+  expect("aten.relu(arg0=tensor(torch.Tensor [32,32] FLOAT32))", Outcome::kUnsupported,
+         "the dialect aten is recorded, not run");
   expect("ttnn.relu(arg0=tensor([32,32] BFLOAT8_B ROW_MAJOR DEVICE memory(DRAM INTERLEAVED)))", Outcome::kRefused,
          "TILE");
   expect("ttnn.relu(arg0=tensor([65536,65536] FLOAT32 TILE DEVICE memory(L1 INTERLEAVED)))", Outcome::kOutOfMemory,

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "dialect/dialect.h"
 #include "exec/executed_trace.h"
 #include "exec/output_fields.h"
 #include "exec/python_call.h"
@@ -32,6 +33,7 @@ void refused(CaseResult& result, const Refusal& refusal) {
 
 // The call for the device: a Python call as it was recorded, a C++ one as Python would make it.
 Checked<BoundCall> call_to_send(const OpConfig& config) {
+  if (std::string why = why_not_run(config.op); !why.empty()) return unsupported("", std::move(why));
   if (config.convention == Convention::kPython) return BoundCall(config.op, config.convention, config.args);
   return python_call(config);
 }

@@ -10,11 +10,11 @@
 #include <string>
 
 #include "device/device.h"
+#include "dialect/ttnn/ttnn.h"
 #include "exec/case_data.h"
 #include "exec/case_line.h"
 #include "exec/example_cases.h"
 #include "exec/plan_call.h"
-#include "ops/signatures.h"
 
 namespace opwright {
 namespace {
@@ -82,7 +82,7 @@ TEST(WrittenArguments, NamesAndPlacesAreThoseOfTheLibrary) {
   EXPECT_TRUE(std::ranges::is_sorted(
       kWrittenArguments, {}, [](const WrittenArgument& row) { return std::pair(row.operation, row.position); }));
   for (const WrittenArgument& row : kWrittenArguments) {
-    const auto names = signature_of(row.operation);
+    const auto names = ttnn_dialect().tables().signature(row.operation);
     if (names.empty()) continue;  // methods, and operations of other releases
     ASSERT_LT(static_cast<std::size_t>(row.position), names.size()) << row.operation;
     EXPECT_EQ(names[static_cast<std::size_t>(row.position)], row.name) << row.operation;
@@ -91,11 +91,11 @@ TEST(WrittenArguments, NamesAndPlacesAreThoseOfTheLibrary) {
 
 // A parameter that is called an output is written also where it is given by position; a suffix has a known first name.
 TEST(WrittenArguments, NoneOfTheSignaturesIsForgotten) {
-  std::ifstream file(std::string(OPWRIGHT_SOURCE_DIR) + "/src/ops/data/signatures.tsv");
+  std::ifstream file(std::string(OPWRIGHT_SOURCE_DIR) + "/src/dialect/ttnn/data/signatures.tsv");
   int outputs = 0, suffixes = 0;
   for (std::string line; std::getline(file, line);) {
     const std::string op = line.substr(0, line.find('\t'));
-    const auto names = signature_of(op);
+    const auto names = ttnn_dialect().tables().signature(op);
     const auto rows = written_arguments(op);
     for (std::size_t place = 0; place < names.size(); ++place) {
       if (!names_an_output(op, names[place])) continue;

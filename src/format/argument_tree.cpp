@@ -9,9 +9,9 @@
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "base/visible_text.h"
+#include "dialect/dialect.h"
 #include "format/lift.h"
 #include "format/lift_memory.h"
-#include "model/op_config.h"
 
 namespace opwright::format {
 namespace {
@@ -244,7 +244,8 @@ Node ArgumentTree::copy(const Node& value) {
 
 // ----------------------------------------------------------------------------------------------------------- the call
 
-void ArgumentTree::begin_call() {
+void ArgumentTree::begin_call(std::string_view op) {
+  dialect_ = &dialect_of(op);
   arguments_.clear();
   handles_ = tensors_with_values_ = 0;
 }
@@ -252,7 +253,7 @@ void ArgumentTree::begin_call() {
 void ArgumentTree::add(std::string name, const Node& value) { arguments_.emplace_back(std::move(name), value); }
 
 bool ArgumentTree::is_left_out(std::string_view keyword) {
-  if (!is_handle_argument(keyword)) return false;
+  if (!is_handle_argument(*dialect_, keyword)) return false;
   ++handles_;
   return true;
 }

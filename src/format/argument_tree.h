@@ -19,6 +19,10 @@
 #include "base/json.h"
 #include "format/mesh_facts.h"
 
+namespace opwright {
+struct Dialect;
+}
+
 namespace opwright::format {
 
 // A call's arguments. `tree` lives until the ArgumentTree that made it is cleared.
@@ -50,7 +54,7 @@ class ArgumentTree {
   std::string_view keep(std::string_view text);
 
   // The call itself: its arguments in their order.
-  void begin_call();
+  void begin_call(std::string_view op);
   void add(std::string name, const json::Node& value);
   bool is_left_out(std::string_view keyword);  // counts it where it is
   // Empty, or what is wrong with the call.
@@ -69,6 +73,7 @@ class ArgumentTree {
   bool append(std::string& out, const json::Node& node, std::size_t depth, CallArguments& call);
 
   const json::Node* machine_;
+  const Dialect* dialect_ = nullptr;  // of the call at hand: it says what is no argument
   std::vector<std::byte> first_block_ = std::vector<std::byte>(16 * 1024);  // most calls need no more
   std::optional<std::pmr::monotonic_buffer_resource> arena_;
   std::size_t bytes_ = 0;

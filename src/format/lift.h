@@ -1,5 +1,5 @@
 // From what a trace wrote to what it means: JSON or reflection text becomes typed Values (tensors, memory configs,
-// enums, structs). One place for every spelling of every dialect; nothing is guessed, what is not understood stays as
+// enums, structs). One place for every spelling; nothing is guessed, what is not understood stays as
 // text.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Memory configs, shard specs, grids and tensors of every dialect; the part of lift that knows these words.
+// Memory configs, shard specs, grids and tensors in every spelling; the part of lift that knows these words.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace opwright::format {
 
-// Fields of a dict or struct, whatever the dialect called the container.
+// Fields of a dict or struct, whatever the trace called the container.
 MemoryConfig read_memory(const Fields& fields, LiftNotes& notes);
 // {"tensor_spec": {…}} of graph captures and era-1 masters.
 TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes);

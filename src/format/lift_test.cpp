@@ -1,4 +1,4 @@
-// What arguments of every dialect mean. Memory configs, grids and tensors have lift_memory_test.cpp.
+// What arguments in every spelling mean. Memory configs, grids and tensors have lift_memory_test.cpp.
 #include "format/lift.h"
 
 #include <gtest/gtest.h>

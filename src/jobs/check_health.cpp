@@ -14,7 +14,7 @@
 #include "launch/environment.h"
 #include "launch/python_probe.h"
 #include "normalize/normalize.h"
-#include "normalize/op_filter.h"
+#include "dialect/ttnn/ttnn.h"
 #include "select/selected.h"
 #include "store/sqlite_door.h"
 #include "store/store.h"
@@ -102,7 +102,7 @@ void check_installed(Health& health) {
   row("sqlite", "ok", std::string(store::sqlite::library_version()));
   row("zstd", "ok", ZSTD_versionString());
   row("cores", "ok", std::to_string(std::thread::hardware_concurrency()));
-  row("operations known", "ok", std::to_string(normalize::known_operations().size()));
+  row("operations known", "ok", std::to_string(ttnn_dialect().tables().known().size()));
   const launch::Environment environment(process_environment());
   if (const auto python = launch::find_ttnn({}, environment))
     row("ttnn", "ok",

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "dialect/dialect.h"
 #include "format/read_trace.h"
 #include "jobs/ledger.h"
 #include "jobs/store_source.h"
@@ -22,7 +23,7 @@ class Collector final : public format::TraceSink {
       : filter_(filter), selector_(selector) {}
 
   Status observe(const Observed& observed) override {
-    if (filtering && filter_.judge(dotted(observed.op)) != normalize::OpFilter::Verdict::kKeep) {
+    if (filtering && filter_.judge(operation_name(observed.op)) != normalize::OpFilter::Verdict::kKeep) {
       ++set.filtered;
       return {};
     }

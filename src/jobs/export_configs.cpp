@@ -4,6 +4,7 @@
 
 #include "base/json_object.h"
 #include "base/words.h"
+#include "dialect/dialect.h"
 #include "jobs/value_json.h"
 #include "normalize/normalize.h"
 
@@ -55,6 +56,17 @@ void leave_out_raised(std::vector<select::Selected>& selected, ExportReport& rep
   if (left > 0) report.left_out["configurations all of whose calls raised"] = static_cast<std::int64_t>(left);
 }
 
+// A master is a file of one library's tooling, which would take an operation of another for one of its own.
+void leave_out_dialects(std::vector<select::Selected>& selected, ExportReport& report) {
+  std::erase_if(selected, [&](const select::Selected& one) {
+    const Dialect& dialect = dialect_of(one.config.op);
+    if (dialect.in_masters || dialect.name.empty()) return false;
+    ++report.not_expressible[fmt::format("of the dialect {}; a master has no place for it (use --to jsonl or csv)",
+                                         dialect.name)];
+    return true;
+  });
+}
+
 }  // namespace
 
 Result<ExportedConfigs> export_configs(const ExportOptions& options) {
@@ -65,6 +77,7 @@ Result<ExportedConfigs> export_configs(const ExportOptions& options) {
   ExportedConfigs out;
   const bool is_master = options.format == ExportFormat::kMaster || options.format == ExportFormat::kMaster1;
   if (is_master && !options.include_raised) leave_out_raised(selected, out.report);
+  if (is_master) leave_out_dialects(selected, out.report);
   switch (options.format) {
     case ExportFormat::kMaster: {
       OPWRIGHT_TRY_ASSIGN(out.text, master_era2(selected, traces, options.generation, out.report));

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/stream_sha256.h"
+#include "dialect/dialect.h"
 #include "format/read_trace.h"
 #include "jobs/ledger.h"
 #include "jobs/store_source.h"
@@ -72,7 +73,7 @@ class Ingest final : public format::TraceSink {
     calls += uncounted;
     if (filtering_ && operation.verdict != normalize::OpFilter::Verdict::kKeep) {
       report_.filtered[operation.name] += calls;
-      if (!normalize::is_known_operation(operation.name)) report_.not_listed[operation.name] += calls;
+      if (!dialect_of(operation.name).tables().is_known(operation.name)) report_.not_listed[operation.name] += calls;
       return {};
     }
     OPWRIGHT_TRY_ASSIGN(const std::optional<FormId> form, form_of(observed, operation));
@@ -181,7 +182,7 @@ class Ingest final : public format::TraceSink {
     const auto [entry, added] = operations_.try_emplace(std::string(spelled));
     Operation& operation = entry->second;
     if (added) {
-      operation.name = dotted(spelled);
+      operation.name = operation_name(spelled);
       operation.verdict = filter_.judge(operation.name);
     }
     last_spelled_ = entry->first;

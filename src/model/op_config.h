@@ -32,12 +32,6 @@ struct OpConfig {
   ConfigKey key{};             // of normalize/identity
 };
 
-// Keyword arguments that are handles of one run (semaphores), not parameters of the operation: they are no part of a
-// configuration, and the existing tooling leaves them out too. A positional one stays, as an opaque value.
-constexpr bool is_handle_argument(std::string_view name) {
-  return name == "multi_device_global_semaphore" || name == "barrier_semaphore";
-}
-
 // `ttnn::add` -> `ttnn.add`; other names stay as they are.
 std::string dotted(std::string_view op);
 // `ttnn.experimental.rotary_embedding` -> `rotary_embedding`

@@ -16,12 +16,9 @@ TEST(OpConfig, NamesOfOperations) {
   EXPECT_EQ(short_name("add"), "add");
 }
 
-TEST(OpConfig, ConventionsAndHandles) {
+TEST(OpConfig, Conventions) {
   EXPECT_EQ(name_of(Convention::kPython), "python");
   EXPECT_EQ(name_of(Convention::kCpp), "cpp");
-  EXPECT_TRUE(is_handle_argument("multi_device_global_semaphore"));
-  EXPECT_TRUE(is_handle_argument("barrier_semaphore"));
-  EXPECT_FALSE(is_handle_argument("semaphore"));
 }
 
 }  // namespace

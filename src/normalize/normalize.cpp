@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "dialect/dialect.h"
 #include "model/position_name.h"
-#include "ops/signatures.h"
 
 namespace opwright::normalize {
 namespace {
@@ -34,9 +34,12 @@ struct Slot {
 };
 
 void arrange(OpConfig& config, std::vector<Slot> slots) {
-  const auto signature =
-      config.convention == Convention::kPython ? signature_of(config.op) : std::span<const std::string_view>();
-  std::erase_if(slots, [](const Slot& slot) { return slot.position < 0 && is_handle_argument(slot.name); });
+  const Dialect& dialect = dialect_of(config.op);
+  const auto signature = config.convention == Convention::kPython ? dialect.tables().signature(config.op)
+                                                                  : std::span<const std::string_view>();
+  std::erase_if(slots, [&](const Slot& slot) { return slot.position < 0 && is_handle_argument(dialect, slot.name); });
+  if (dialect.normal_form != nullptr)
+    for (Slot& slot : slots) slot.value = dialect.normal_form(std::move(slot.value));
   for (Slot& slot : slots) {
     if (slot.position >= 0) {
       const auto at = static_cast<std::size_t>(slot.position);
@@ -73,7 +76,7 @@ ConfigKey key_of(std::string_view canonical_text) { return sha256(canonical_text
 
 OpConfig config_of(Call call) {
   OpConfig config;
-  config.op = dotted(call.op);
+  config.op = operation_name(call.op);
   config.convention = call.convention;
   std::vector<Slot> slots;
   slots.reserve(call.arguments.size());
@@ -102,6 +105,7 @@ Result<OpConfig> Normalizer::normalize(const Observed& observed, format::LiftNot
 }
 
 void settle(OpConfig& config) {
+  config.op = operation_name(config.op);
   std::vector<Slot> slots;
   slots.reserve(config.args.size());
   for (Argument& argument : config.args) {

@@ -1,5 +1,6 @@
 #include "normalize/normalize.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +10,9 @@
 #include "base/json_write.h"
 
 namespace opwright::embedded {
-extern const std::string_view kSignaturesTsv;
-}
+extern const std::string_view kTtnnSignatures;
+extern const std::string_view kAtenSignatures;
+}  // namespace opwright::embedded
 
 namespace opwright::normalize {
 namespace {
@@ -30,7 +32,39 @@ std::string text_of(std::string_view arguments, FormKind kind = FormKind::kEra2,
 TEST(Identity, TheTableOfSignaturesBelongsToTheKeyVersion) {
   // Another table gives other keys for the same calls. If you change it, raise kKeyVersion, then this number.
   EXPECT_EQ(kKeyVersion, 1);
-  EXPECT_EQ(xxh64(embedded::kSignaturesTsv), 8585943758174729939u);
+  EXPECT_EQ(xxh64(embedded::kTtnnSignatures), 8585943758174729939u);
+  EXPECT_EQ(xxh64(embedded::kAtenSignatures), 6215346533221005768u);
+}
+
+// Of another dialect other rules hold, whichever format carried the call.
+TEST(Identity, ADialectHasItsOwnNamesAndForms) {
+  constexpr std::string_view kWanted =
+      "1:python:aten.clamp(self=tensor(torch.Tensor [2,3] dtype=FLOAT16 {device=\"cuda:0\"}),min=none,max=6.0)";
+  const auto tensor = [](std::string_view dtype, std::string_view more) {
+    return fmt::format(R"({{"type": "torch.Tensor", "shape": [2, 3], "dtype": "{}", "device": "cuda:0"{}}})", dtype,
+                       more);
+  };
+  const std::string plain = tensor("torch.float16", "");
+  const std::string said = tensor("torch.half", R"(, "strides": [3, 1], "storage_offset": 0)");
+  const std::string by_place = R"({"arg0": )" + plain + R"(, "arg1": null, "arg2": 6.0})";
+  const std::string by_name = R"({"self": )" + said + R"(, "max": 6.0, "min": null})";
+  for (const char* op : {"aten::clamp", "aten.clamp", "aten.clamp.default"})
+    for (const std::string& arguments : {by_place, by_name})
+      EXPECT_EQ(text_of(arguments, FormKind::kEra2, op), kWanted) << op << ' ' << arguments;
+  EXPECT_EQ(
+      text_of(R"({"inputs": [)" + said + R"(, null], "kwargs": {"max": 6.0}})", FormKind::kOpJsonl, "aten::clamp"),
+      kWanted);
+  EXPECT_NE(text_of(by_place, FormKind::kEra2, "aten.clamp.Tensor"), kWanted);
+  const std::string turned = R"({"arg0": )" + tensor("torch.float16", R"(, "strides": [1, 2])") + "}";
+  EXPECT_EQ(text_of(turned, FormKind::kEra2, "aten.relu"),
+            "1:python:aten.relu(self=tensor(torch.Tensor [2,3] dtype=FLOAT16 {device=\"cuda:0\",strides=[1,2]}))");
+  // The same words in front of another dialect, or of none, are kept as they are.
+  EXPECT_EQ(text_of(by_name, FormKind::kEra2, "mylib.clamp.default"),
+            "1:python:mylib.clamp.default(max=6.0,min=none,self=tensor(torch.Tensor [2,3] dtype=HALF "
+            "{device=\"cuda:0\",storage_offset=0,strides=[3,1]}))");
+  EXPECT_EQ(text_of(R"({"barrier_semaphore": 1})", FormKind::kEra2, "aten.relu"),
+            "1:python:aten.relu(barrier_semaphore=1)");
+  EXPECT_EQ(text_of(R"({"barrier_semaphore": 1})", FormKind::kEra2, "ttnn.relu"), "1:python:ttnn.relu()");
 }
 
 TEST(Identity, GoldenKeys) {

@@ -6,12 +6,7 @@
 
 #include "base/input.h"
 #include "base/text.h"
-#include "model/op_config.h"
-
-namespace opwright::embedded {
-extern const std::string_view kOperationsTsv;
-extern const std::string_view kExclusionsTxt;
-}  // namespace opwright::embedded
+#include "dialect/dialect.h"
 
 namespace opwright::normalize {
 namespace {
@@ -26,25 +21,6 @@ void for_each_line(std::string_view text, F&& use) {
   }
 }
 
-struct KnownOperation {
-  std::string_view name;
-  bool in_library = false;
-  bool in_existing = false;
-};
-
-const std::vector<KnownOperation>& operation_table() {
-  static const std::vector<KnownOperation> table = [] {
-    std::vector<KnownOperation> rows;
-    for_each_line(embedded::kOperationsTsv, [&](std::string_view line) {
-      const std::size_t tab = line.find('\t');
-      if (tab == std::string_view::npos || tab + 3 >= line.size()) return;
-      rows.push_back({line.substr(0, tab), line[tab + 1] == '1', line[tab + 3] == '1'});
-    });
-    return rows;
-  }();
-  return table;
-}
-
 }  // namespace
 
 Result<OpFilter> OpFilter::make(const FilterOptions& options) {
@@ -54,50 +30,34 @@ Result<OpFilter> OpFilter::make(const FilterOptions& options) {
     OPWRIGHT_TRY_ASSIGN(Input input, Input::open(options.ops_list_path));
     OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());
     for_each_line(text.view(), [&](std::string_view line) {
-      filter.listed_.insert(dotted(line));
-      filter.listed_.insert("ttnn." + dotted(line));
+      for (std::string& name : possible_operations(line)) filter.listed_.insert(std::move(name));
     });
     if (filter.listed_.empty()) {
       return fail(ErrorCode::kBadInput,
                   fmt::format("{}: no operation names in it; one a line is expected", options.ops_list_path));
     }
-  } else {
-    for (const KnownOperation& row : operation_table()) {
-      if (!options.like_existing || row.in_existing) filter.listed_.insert(std::string(row.name));
-    }
+    filter.own_list_ = true;
   }
-  if (!options.all_ops) {
-    for_each_line(embedded::kExclusionsTxt, [&](std::string_view line) {
-      filter.excluded_.insert(std::string(line.substr(0, line.find('\t'))));
-    });
-  }
-  for (const std::string& name : options.exclude) {
-    const std::string full = dotted(name);
-    filter.excluded_.insert(full);
-    filter.excluded_.insert("ttnn." + full);
-  }
+  filter.like_existing_ = options.like_existing;
+  for (const std::string& name : options.exclude)
+    for (std::string& full : possible_operations(name)) filter.excluded_.insert(std::move(full));
   return filter;
 }
 
-OpFilter::Verdict OpFilter::judge(std::string_view dotted_op) const {
-  if (excluded_.contains(dotted_op)) return Verdict::kExcluded;
-  if (all_ops_ || listed_.contains(dotted_op)) return Verdict::kKeep;
-  return Verdict::kNotListed;
-}
-
-bool is_known_operation(std::string_view dotted_op) {
-  const auto& names = known_operations();
-  return std::binary_search(names.begin(), names.end(), dotted_op);
-}
-
-const std::vector<std::string_view>& known_operations() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> found;
-    for (const KnownOperation& row : operation_table()) found.push_back(row.name);
-    std::sort(found.begin(), found.end());
-    return found;
-  }();
-  return names;
+OpFilter::Verdict OpFilter::judge(std::string_view operation) const {
+  if (excluded_.contains(operation)) return Verdict::kExcluded;
+  if (all_ops_) return Verdict::kKeep;
+  const Dialect& dialect = dialect_of(operation);
+  const OperationTables& tables = dialect.tables();
+  if (tables.excludes(operation)) return Verdict::kExcluded;
+  bool listed = false;
+  if (own_list_)
+    listed = listed_.contains(operation);
+  else if (like_existing_)
+    listed = tables.in_existing(operation);
+  else
+    listed = dialect.keeps_unlisted || tables.is_known(operation);
+  return listed ? Verdict::kKeep : Verdict::kNotListed;
 }
 
 }  // namespace opwright::normalize

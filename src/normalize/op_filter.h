@@ -1,4 +1,4 @@
-// Which operations are taken out of a trace. Lists are data files (data/operations.tsv, data/exclusions.txt), embedded.
+// Which operations are taken out of a trace: what the tables of their dialect say, or the user.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct FilterOptions {
   bool all_ops = false;              // keep everything
   bool like_existing = false;        // exactly what the existing tooling keeps
   std::string ops_list_path;         // a file of names instead of our list: one a line, '#' comments
-  std::vector<std::string> exclude;  // more names to leave out; `ttnn.x`, `ttnn::x` or `x`
+  std::vector<std::string> exclude;  // more names to leave out; `ttnn.x`, `ttnn::x`, or `x` of any dialect
 };
 
 class OpFilter {
@@ -23,16 +23,14 @@ class OpFilter {
   enum class Verdict { kKeep, kExcluded, kNotListed };
 
   static Result<OpFilter> make(const FilterOptions& options);
-  Verdict judge(std::string_view dotted_op) const;
+  Verdict judge(std::string_view operation) const;  // as operation_name() has it
 
  private:
   bool all_ops_ = false;
-  std::set<std::string, std::less<>> listed_;
+  bool like_existing_ = false;
+  bool own_list_ = false;
+  std::set<std::string, std::less<>> listed_;  // by a list of the user's own
   std::set<std::string, std::less<>> excluded_;
 };
-
-bool is_known_operation(std::string_view dotted_op);
-// Every operation name we know (library and older traces), sorted; for suggestions and `doctor`.
-const std::vector<std::string_view>& known_operations();
 
 }  // namespace opwright::normalize

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/test_folder.h"
+#include "dialect/dialect.h"
 
 namespace opwright::normalize {
 namespace {
@@ -60,8 +61,9 @@ TEST(OpFilter, The26ExclusionsAndNoOther) {
                                      "ttnn.view"};
   const auto filter = OpFilter::make({});
   for (const std::string& op : wanted) EXPECT_EQ(filter->judge(op), Verdict::kExcluded) << op;
-  for (const std::string_view op : known_operations()) {
-    EXPECT_EQ(filter->judge(op) == Verdict::kExcluded, wanted.contains(std::string(op))) << op;
+  for (const Dialect* dialect : dialects()) {
+    for (const KnownOperation& op : dialect->tables().known())
+      EXPECT_EQ(filter->judge(op.name) == Verdict::kExcluded, wanted.contains(std::string(op.name))) << op.name;
   }
 }
 
@@ -96,13 +98,18 @@ TEST(OpFilter, AListOfOnesOwn) {
   EXPECT_EQ(OpFilter::make({.ops_list_path = folder.write("empty", "# nothing\n")}).error().code, ErrorCode::kBadInput);
 }
 
-TEST(OpFilter, TheTableOfOperationsIsSortedAndWithoutDoubles) {
-  const auto& names = known_operations();
-  EXPECT_GT(names.size(), 700u);
-  EXPECT_EQ(std::adjacent_find(names.begin(), names.end(), std::greater_equal<>()), names.end());
-  EXPECT_TRUE(is_known_operation("ttnn.add"));
-  EXPECT_FALSE(is_known_operation("ttnn.ad"));
-  EXPECT_FALSE(is_known_operation("ttnn::add"));
+// A dialect says what is kept of it; what has none is kept on request only, as an operation that no list has.
+TEST(OpFilter, EachDialectHasItsOwnLists) {
+  for (const char* op : {"aten.add.Tensor", "aten.no_such_operator"}) {
+    EXPECT_EQ(judge({}, op), Verdict::kKeep) << op;
+    EXPECT_EQ(judge({.like_existing = true}, op), Verdict::kNotListed) << op;
+  }
+  EXPECT_EQ(judge({}, "mylib.matmul"), Verdict::kNotListed);
+  EXPECT_EQ(judge({.all_ops = true}, "mylib.matmul"), Verdict::kKeep);
+  EXPECT_EQ(judge({.exclude = {"relu"}}, "aten.relu"), Verdict::kExcluded);
+  EXPECT_EQ(judge({.exclude = {"relu"}}, "ttnn.relu"), Verdict::kExcluded);
+  EXPECT_EQ(judge({.exclude = {"aten::relu.default"}}, "aten.relu"), Verdict::kExcluded);
+  EXPECT_EQ(judge({.exclude = {"aten::relu"}}, "ttnn.relu"), Verdict::kKeep);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/near_names.h"
+#include "dialect/dialect.h"
 #include "model/position_name.h"
 #include "ops/all_ops.h"
-#include "ops/signatures.h"
 
 namespace opwright {
 namespace {

@@ -1,5 +1,3 @@
-#include "ops/signatures.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dialect/dialect.h"
 #include "model/case_line.h"
 #include "ops/all_ops.h"
 

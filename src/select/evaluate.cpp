@@ -88,6 +88,24 @@ bool holds_for_memory(const MemoryConfig& memory, const Predicate& predicate, Re
   }
 }
 
+bool is_int_list(const Value& value, Shape& ints) {
+  const List* list = value.as_list();
+  if (list == nullptr) return false;
+  ints.clear();
+  for (const Value& item : *list) {
+    const std::int64_t* number = item.as_int();
+    if (number == nullptr) return false;
+    ints.push_back(*number);
+  }
+  return true;
+}
+
+const Value* more_of(const TensorSpec& spec, std::string_view name) {
+  for (const auto& [field, value] : spec.more)
+    if (field == name) return &value;
+  return nullptr;
+}
+
 bool holds_for_tensor(const TensorSpec& spec, const Predicate& predicate, Relation relation, const Operand* operand) {
   switch (predicate.field) {
     case Field::kDtype:
@@ -108,6 +126,17 @@ bool holds_for_tensor(const TensorSpec& spec, const Predicate& predicate, Relati
     }
     case Field::kVolume:
       return spec.has_shape && holds_for_number(volume_of(spec.shape), relation, *operand);
+    case Field::kDevice: {
+      const Value* device = more_of(spec, "device");
+      if (device == nullptr || device->as_string() == nullptr) return false;
+      const std::string_view text = *device->as_string();
+      return holds_for_texts({&text, 1}, relation, *operand);
+    }
+    case Field::kStrides: {
+      const Value* strides = more_of(spec, "strides");
+      Shape numbers;
+      return strides != nullptr && is_int_list(*strides, numbers) && matches(std::get<ShapePattern>(*operand), numbers);
+    }
     default:
       return spec.memory && holds_for_memory(*spec.memory, predicate, relation, operand);
   }
@@ -133,18 +162,6 @@ bool holds_for_tensors(const OpConfig& config, const Predicate& predicate, Relat
     if (found) return true;
   }
   return false;
-}
-
-bool is_int_list(const Value& value, Shape& ints) {
-  const List* list = value.as_list();
-  if (list == nullptr) return false;
-  ints.clear();
-  for (const Value& item : *list) {
-    const std::int64_t* number = item.as_int();
-    if (number == nullptr) return false;
-    ints.push_back(*number);
-  }
-  return true;
 }
 
 bool key_equals(const Value& value, const std::string& key) {

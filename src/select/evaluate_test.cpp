@@ -91,6 +91,24 @@ TEST(Evaluate, UnknownNamesOfATraceAreFoundByTheirText) {
   EXPECT_TRUE(holds("rank=0 and volume=1 and shape=[]", config));
 }
 
+TEST(Evaluate, DeviceAndStridesOfATensor) {
+  OpConfig config;
+  TensorSpec turned = tensor({64, 32}, "INT64", "", {});
+  turned.more.emplace_back("device", Value("cuda:0"));
+  turned.more.emplace_back("strides", Value(List{Value(std::int64_t{1}), Value(std::int64_t{64})}));
+  config.args.push_back({"a", Value::tensor(turned)});
+  TensorSpec odd = tensor({2}, "INT64", "", {});  // fields of these names that are something else
+  odd.more.emplace_back("device", Value(std::int64_t{3}));
+  odd.more.emplace_back("strides", Value("[1]"));
+  config.args.push_back({"b", Value::tensor(odd)});
+  for (const char* text : {"dtype=int64", "dtype=torch.int64", "device=cuda:0", "device=CUDA:0", "device~cuda",
+                           "in0.device in (cpu, cuda:0)", "strides=[1,64]", "strides=[1,*]", "in1.device!=cuda:0"})
+    EXPECT_TRUE(holds(text, config)) << text;
+  for (const char* text : {"device=cuda", "device~cpu", "in1.device~3", "strides=[64,1]", "in1.strides=[1]",
+                           "in0.strides=[1]", "device!=cuda:0"})
+    EXPECT_FALSE(holds(text, config)) << text;
+}
+
 TEST(Evaluate, VolumesBeyond64BitsAreLarge) {
   OpConfig config;
   config.args.push_back(

@@ -42,6 +42,8 @@ enum class Field : std::uint8_t {
   kRank,
   kDim,
   kVolume,
+  kDevice,
+  kStrides,
   kMemory,
   kBuffer,
   kOrientation,

@@ -86,7 +86,7 @@ TEST(Selector, ErrorsNameTheColumnAndTheWayOut) {
             "selector, column 1: unknown field 'memory_layout'; did you mean 'memory' or 'layout'?");
   EXPECT_EQ(error_of("wombat=1"),
             "selector, column 1: unknown field 'wombat'; fields are op, dtype, layout, storage, shape, rank, dim, "
-            "volume, memory, "
+            "volume, device, strides, memory, "
             "buffer, sharded, shard, orientation, arg, tensors, convention, key, model, machine, calls, raised, error");
   EXPECT_EQ(error_of("in0.op=add"), "selector, column 5: 'op' is no field of a tensor; write it without 'in0.'");
   EXPECT_EQ(error_of("in0.dtyp=add"), "selector, column 5: unknown field 'dtyp'; did you mean 'dtype'?");

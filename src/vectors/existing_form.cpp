@@ -6,9 +6,9 @@
 
 #include "base/json_object.h"
 #include "base/json_write.h"
+#include "dialect/dialect.h"
 #include "format/master/value_writer.h"
 #include "model/position_name.h"
-#include "ops/signatures.h"
 #include "vectors/field_names.h"
 #include "vectors/one_line.h"
 
@@ -142,7 +142,7 @@ Result<std::vector<NamedJson>> existing_fields(const OpConfig& config, const Nod
   for (const json::Field* field : json::sorted_fields(arguments)) {
     if (const int position = position_of_name(field->key); position >= 0)
       positional.emplace_back(position, field);
-    else if (!is_handle_argument(field->key))
+    else if (!is_handle_argument(config.op, field->key))
       keywords.push_back(field);
   }
   std::sort(positional.begin(), positional.end());

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/file_name.h"
+#include "dialect/ttnn/ttnn.h"
 #include "model/op_config.h"
-#include "normalize/op_filter.h"
 
 namespace opwright::vectors {
 namespace {
@@ -47,7 +47,8 @@ std::string_view op_called(std::string_view name) {
   using Names = std::map<std::string, std::string_view, std::less<>>;
   static const auto tables = [] {
     std::array<Names, 3> all;  // by the last part, with the family behind it, with it in front (as we once wrote it)
-    for (const std::string_view op : normalize::known_operations()) {
+    for (const KnownOperation& known_op : ttnn_dialect().tables().known()) {
+      const std::string_view op = known_op.name;
       const std::string_view last = short_name(op);
       const auto [known, is_new] = all[0].emplace(last, op);
       if (!is_new && precedence(op, last) < precedence(known->second, last)) known->second = op;

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "normalize/op_filter.h"
+#include "dialect/ttnn/ttnn.h"
 #include "vectors/dedupe.h"
 #include "vectors/groups.h"
 #include "vectors/module_names.h"
@@ -24,6 +24,7 @@ TEST(Validity, EachRuleFindsWhatItIsFor) {
   EXPECT_EQ(rule(fmt::format("ttnn.relu(input_tensor={})", kTensor)), "");
   EXPECT_EQ(rule("ttnn.relu(input_tensor=tensor([32] TILE DEVICE))"), "unknown_dtype");
   EXPECT_EQ(rule("ttnn.relu(input_tensor=tensor([32] INT64 TILE DEVICE))"), "unknown_dtype");
+  EXPECT_EQ(rule("aten.relu(self=tensor(torch.Tensor [32] FLOAT32))"), "dialect");
   EXPECT_EQ(rule("ttnn.relu(input_tensor=opaque(Tensor,\"...\"))"), "lost_argument");
   EXPECT_EQ(rule("ttnn.nobody_knows_it(a=opaque(X,\"...\"))"), "lost_argument");
   EXPECT_EQ(rule("ttnn.relu(input_tensor=tensor([32] FLOAT32 ROW_MAJOR HOST))"), "host_tensor_only");
@@ -167,7 +168,8 @@ TEST(ModuleNames, LeadBackToTheOperation) {
        {"ttnn.add", "ttnn.experimental.rotary_embedding", "ttnn.transformer.scaled_dot_product_attention",
         "ttnn.experimental.paged_update_cache", "ttnn.my_new_op"})
     EXPECT_EQ(op_of_module(module_of_traced(op)), op);
-  for (const std::string_view op : normalize::known_operations()) EXPECT_EQ(op_of_module(module_of_traced(op)), op);
+  for (const KnownOperation& op : ttnn_dialect().tables().known())
+    EXPECT_EQ(op_of_module(module_of_traced(op.name)), op.name);
   EXPECT_EQ(module_of_traced("torch.add"), "");
   EXPECT_EQ(module_of_traced("ttnn.a/../b"), "");
   EXPECT_EQ(op_of_module("eltwise.unary.relu"), "");

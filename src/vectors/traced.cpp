@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/json_object.h"
+#include "dialect/dialect.h"
 #include "normalize/foreign_hash.h"
 #include "normalize/normalize.h"
 #include "select/file_source.h"
@@ -169,7 +170,7 @@ std::string quoted(const std::string& name) {
 Result<select::Selector> with_ops(const select::Selector& selector, const std::vector<std::string>& ops) {
   if (ops.empty()) return selector;
   std::string text;
-  for (const std::string& op : ops) text += (text.empty() ? "op=" : " or op=") + quoted(dotted(op));
+  for (const std::string& op : ops) text += (text.empty() ? "op=" : " or op=") + quoted(operation_name(op));
   OPWRIGHT_TRY_ASSIGN(select::Selector chosen, select::parse_selector(text));
   return both(selector, std::move(chosen));
 }
@@ -178,7 +179,7 @@ Status for_each_traced_operation(store::Reader& reader, const select::Selector& 
                                  const std::string& suite, const UseOperation& use) {
   OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> stored, reader.operation_names());
   std::set<std::string> ops;
-  for (const std::string& name : stored) ops.insert(dotted(name));
+  for (const std::string& name : stored) ops.insert(operation_name(name));
   Maker maker(group, suite);
   for (const std::string& op : ops) {
     OPWRIGHT_TRY_ASSIGN(const select::Selector of_op, with_ops(selector, {op}));

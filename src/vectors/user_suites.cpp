@@ -12,6 +12,7 @@
 #include "base/input.h"
 #include "base/near_names.h"
 #include "base/text.h"
+#include "dialect/dialect.h"
 #include "model/value_parse.h"
 #include "normalize/normalize.h"
 #include "vectors/all_cases.h"
@@ -106,7 +107,7 @@ class SuiteReader {
     if (op.empty() || op.find_first_of(" \t\n(),\"") != std::string::npos)
       return error(item["op"], fmt::format("'{}' is no name of an operation", op));
     cases.convention = op.find("::") != std::string::npos ? Convention::kCpp : Convention::kPython;
-    cases.op = dotted(op);
+    cases.op = operation_name(op);
     cases.recipe.seed = seed_;
     if (const YAML::Node data = item["data"]; data.IsDefined()) {
       OPWRIGHT_TRY_ASSIGN(const std::string name, word(data, "`data:`"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dialect/dialect.h"
 #include "ops/all_ops.h"
 
 namespace opwright::vectors {
@@ -21,6 +22,8 @@ std::string first_complaint(const OpConfig& config, Check check) {
   }
   return complaint;
 }
+
+std::string dialect(const Candidate& candidate) { return why_not_run(candidate.config.op); }
 
 std::string raised(const Candidate& candidate) {
   if (!candidate.only_raised) return "";
@@ -119,6 +122,7 @@ std::string mesh(const Candidate& candidate) {
 }
 
 constexpr std::array kRules{
+    ValidityRule{"dialect", "its operator is of a dialect that is recorded, not run", dialect},
     ValidityRule{"raised", "every recorded call of the configuration raised", raised},
     ValidityRule{"lost_argument", "the trace lost an argument that the operator needs", lost_argument},
     ValidityRule{"no_shape", "the trace does not say the shape of a tensor", no_shape},

@@ -1,4 +1,4 @@
-"""The table of positional parameters (src/ops/data/signatures.tsv) is what the real library's bindings say."""
+"""The table of positional parameters (src/dialect/ttnn/data/signatures.tsv) is what the real library's bindings say."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import support
 
-TABLE = support.REPO / "src" / "ops" / "data" / "signatures.tsv"
+TABLE = support.REPO / "src" / "dialect" / "ttnn" / "data" / "signatures.tsv"
 
 #: Rows that the library contradicts. The table is part of the identity: they wait for its next version.
 KNOWN_FAULTS = {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dialect/aten/aten.h"
 #include "format/native/made_text.h"
 
 namespace opwright::format {
@@ -24,6 +25,13 @@ std::string shape_text(const NativeValue* shape) {
     text += made_text(*dim);
   }
   return text + "]";
+}
+
+Shape numbers_of(const NativeValue* list) {
+  Shape numbers;
+  for (std::size_t i = 0; list != nullptr && list->is_list() && i < list->items.size(); ++i)
+    numbers.push_back(list->items[i]->number);
+  return numbers;
 }
 
 std::string shortened(std::string text) {
@@ -58,6 +66,11 @@ std::string spec_text(const NativeValue& spec) {
     add(storage);
   else if (memory != nullptr && memory->is(Tag::kStruct))
     add(memory_text(*memory));
+  if (const NativeValue* strides = spec.find("strides"); strides != nullptr && strides->is_list()) {
+    if (!is_contiguous(numbers_of(spec.find("shape")), numbers_of(strides))) add("strides " + shape_text(strides));
+  }
+  if (const NativeValue* device = spec.find("device"); device != nullptr && device->is(Tag::kString))
+    add(std::string(device->text));
   return text;
 }
 

@@ -42,6 +42,8 @@ std::string_view DroppedCounter::name_of(What what) {
       return "placements and devices of tensors";
     case kStorage:
       return "storage_type";
+    case kTorch:
+      return "strides and devices of torch tensors";
     case kCount:
       break;
   }
@@ -111,6 +113,8 @@ std::uint32_t DroppedCounter::scan(const NativeValue& value) {
     if (value.find("storage_type") != nullptr) bits |= 1U << kStorage;
     if (value.find("topology") != nullptr || value.find("device") != nullptr) bits |= 1U << kPlacements;
   }
+  if (value.is_struct("torch.Tensor") && (value.find("strides") != nullptr || value.find("device") != nullptr))
+    bits |= 1U << kTorch;
   // Inside structs tuples are the library's own affair.
   for (const NativeValue* item : value.items) {
     const std::uint32_t inner = scan(*item);

@@ -40,6 +40,7 @@ class DroppedCounter {
     kLayouts,
     kPlacements,
     kStorage,
+    kTorch,
     kCount
   };
   static std::string_view name_of(What what);

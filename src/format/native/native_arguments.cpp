@@ -60,7 +60,7 @@ NativeArguments::Outcome NativeArguments::make(const NativeCall& call, CallArgum
   const NativeValue& called = *value_of_call;
   op = tree_.key(called.text);
   wrong_.clear();
-  tree_.begin_call();
+  tree_.begin_call(op);
   Slots slots{&call, 0};
   for (std::uint32_t i = 0; i < called.positional; ++i) tree_.add(position_name(i), value(*called.items[i], slots));
   const bool top = call.parent == 0 && !has_lost_nesting_;

@@ -82,6 +82,11 @@ Node NativeArguments::device_ids(const NativeValue& ids) {
 Node NativeArguments::torch_tensor(const NativeValue& spec) {
   Fields fields{{"type", tree_.text("torch.Tensor")}, {"dtype", printed_text(spec.find("dtype"))}};
   if (const NativeValue* shape = spec.find("shape")) fields.push_back({"shape", plain(*shape)});
+  for (std::size_t i = 0; i < spec.names.size(); ++i) {  // what the dialect of the call may know: strides, device
+    const std::string_view name = spec.names[i];
+    if (name != "shape" && name != "dtype" && name != "class")
+      fields.push_back({tree_.key(name), plain(*spec.items[i])});
+  }
   return tree_.object(fields);
 }
 

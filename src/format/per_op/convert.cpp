@@ -12,7 +12,7 @@ std::string convert_record(const Node& record, ArgumentTree& tree, CallArguments
   const Node* kwargs = record.find("kwargs");
   if (args == nullptr || !args->is(Kind::kArray)) return "'args' is not an array";
   if (kwargs != nullptr && !kwargs->is(Kind::kObject) && !kwargs->is(Kind::kNull)) return "'kwargs' is not an object";
-  tree.begin_call();
+  tree.begin_call(record.string_field("operation_name").value_or(""));
   for (std::uint32_t i = 0; i < args->count; ++i) {
     const Node* value = args->items[i].find("value");
     const Node* position = args->items[i].find("position");

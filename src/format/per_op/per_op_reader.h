@@ -1,4 +1,4 @@
-// Folders of per-op JSON files, dialects v0 to v3 and pre-op: one file a call, `<number>_<op>_<time>.json`, side files
+// Folders of per-op JSON files, variants v0 to v3 and pre-op: one file a call, `<number>_<op>_<time>.json`, side files
 // that start with `_`, and per-test sub-folders with a `_status.json`.
 #pragma once
 
