@@ -1,4 +1,4 @@
-#include "store/sqlite/run_life.h"
+#include "store/run_life.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
