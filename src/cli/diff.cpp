@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "jobs/ending.h"
-#include "jobs/value_json.h"
+#include "jobs/value_text.h"
 #include "normalize/normalize.h"
 
 namespace opwright::cli {

@@ -5,7 +5,8 @@
 
 #include "cli/output.h"
 #include "jobs/ending.h"
-#include "jobs/value_json.h"
+#include "jobs/value_text.h"
+#include "model/call_json.h"
 
 namespace opwright::cli {
 namespace {
@@ -48,7 +49,7 @@ JsonObject result_json(const jobs::SingleReport& report) {
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     JsonObject output;
-    output.add_raw("spec", jobs::value_json(Value::tensor(result.outputs[i].spec)))
+    output.add_raw("spec", shown_value(Value::tensor(result.outputs[i].spec)))
         .add_raw("padded_shape", to_text(result.outputs[i].padded));
     if (i < result.verdicts.size()) output.add_raw("verdict", to_json(result.verdicts[i]));
     outputs.push_back(output.text());

@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/query.h"
 #include "dialect/dialect.h"
-#include "jobs/value_json.h"
+#include "jobs/value_text.h"
 #include "model/test_id.h"
 #include "normalize/normalize.h"
 

@@ -5,7 +5,7 @@
 #include "base/json_object.h"
 #include "base/words.h"
 #include "dialect/dialect.h"
-#include "jobs/value_json.h"
+#include "jobs/value_text.h"
 #include "normalize/normalize.h"
 
 namespace opwright::jobs {

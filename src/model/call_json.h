@@ -21,6 +21,10 @@ Result<OpConfig> decode_call(const json::Node& call);
 Result<OutputSpec> decode_output(const json::Node& output);
 
 std::string encode_value(const Value& value);
+// The same in the words of `--format json`, for scripts: {"tensor": {"shape": …, "dtype": …}}, {"memory": …},
+// {"enum": "DataType.BFLOAT16"}, {"struct": type, "fields": {…}}, {"opaque": type, "text": …}; scalars, lists and null
+// as themselves.
+std::string shown_value(const Value& value);
 // The inverse of decode_call. Arguments up to the last that is named argN go by position, the others by name; fails
 // when positions are missing in between. With `slots` each tensor says its number, in the order of BoundCall::tensors.
 Result<std::string> encode_call(std::string_view op, std::span<const Argument> args, bool slots = false);

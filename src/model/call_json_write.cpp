@@ -1,4 +1,6 @@
-// The writing half of call_json.h: for every value the tag that decode_value turns into the same value again.
+// The writing half of call_json.h: for every value the tag that decode_value turns into the same value again, and the
+// words of `--format json` for the same values. Both are published; what differs between them is in `words_`, nothing
+// else.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +15,14 @@
 namespace opwright {
 namespace {
 
+enum class Words {
+  kCalls,  // of oracle files and the device protocol: docs/formats/oracle.md
+  kShown   // of scripts, write-only: docs/formats/json-output.md
+};
+
 class Encoder {
  public:
-  explicit Encoder(bool slots) : slots_(slots) {}
+  explicit Encoder(Words words, bool slots = false) : words_(words), slots_(slots) {}
   std::string value(const Value& value);
   std::string tensor(const TensorSpec& spec, const Shape* padded = nullptr);
 
@@ -24,9 +31,14 @@ class Encoder {
   std::string list(const List& list);
   std::string structure(const Struct& s);
   std::string config(const Struct& s);
+  std::string enumerator(const Enum& e) const;
+  std::string shape(const Shape& shape) const;
   std::string shard(const ShardSpec& spec);
   std::string memory(const MemoryConfig& config);
 
+  bool shown() const { return words_ == Words::kShown; }
+
+  Words words_;
   bool slots_;
   std::int64_t next_slot_ = 0;
 };
@@ -38,12 +50,6 @@ std::string shape_json(const Shape& shape) { return fmt::format("[{}]", fmt::joi
 std::string number_text(double value) {
   if (std::isfinite(value)) return json::float_text(value);
   return one("float", std::isnan(value) ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"");
-}
-
-std::string enum_json(const Enum& e) {
-  if (e.type == "DataType") return one("dtype", json_string(e.name));
-  if (e.type == "Layout") return one("layout", json_string(e.name));
-  return one("enum", json_array({e.type, e.name}, false));
 }
 
 // A pair under a name that ends so is read back as a CoreCoord.
@@ -94,10 +100,22 @@ bool is_range_list(const Struct& s) {
          });
 }
 
+std::string Encoder::shape(const Shape& shape) const { return shown() ? to_text(shape) : shape_json(shape); }
+
+std::string Encoder::enumerator(const Enum& e) const {
+  if (shown()) return one("enum", json_string(e.type.empty() ? e.name : e.type + "." + e.name));
+  if (e.type == "DataType") return one("dtype", json_string(e.name));
+  if (e.type == "Layout") return one("layout", json_string(e.name));
+  return one("enum", json_array({e.type, e.name}, false));
+}
+
 std::string Encoder::fields(const Fields& fields, std::string_view left_out) {
   JsonObject object;
-  for (const auto& [name, item] : fields)
-    if (left_out.empty() || name != left_out) object.add_raw(name, value(item));
+  std::int64_t position = 0;
+  for (const auto& [name, item] : fields) {
+    if (!left_out.empty() && name == left_out) continue;
+    object.add_raw(shown() && name.empty() ? std::to_string(position++) : name, value(item));
+  }
   return object.text();
 }
 
@@ -119,6 +137,7 @@ std::string Encoder::config(const Struct& s) {
 }
 
 std::string Encoder::structure(const Struct& s) {
+  if (shown()) return JsonObject().add("struct", s.type).add_raw("fields", fields(s.fields)).text();
   if (const std::string_view tag = config_tag(s.type); !tag.empty() && plain_fields(s)) return one(tag, config(s));
   if (is_range_list(s)) return one("core_range_set", list(*s.fields[0].second.as_list()));
   Fields named;
@@ -138,9 +157,12 @@ std::string Encoder::structure(const Struct& s) {
 std::string Encoder::shard(const ShardSpec& spec) {
   std::vector<std::string> grid;
   for (const CoreRange& range : spec.grid)
-    grid.push_back(shape_json({range.start.x, range.start.y, range.end.x, range.end.y}));
+    grid.push_back(shape({range.start.x, range.start.y, range.end.x, range.end.y}));
   JsonObject object;
-  object.add_raw("grid", json_array(grid, true)).add_raw("shape", shape_json(spec.shape));
+  if (shown())
+    object.add_raw("shape", shape(spec.shape)).add_raw("grid", json_array(grid, true));
+  else
+    object.add_raw("grid", json_array(grid, true)).add_raw("shape", shape(spec.shape));
   if (spec.orientation.present()) object.add("orientation", spec.orientation.name());
   if (!spec.distribution.empty()) object.add("distribution", spec.distribution);
   if (!spec.more.empty()) object.add_raw("more", fields(spec.more));
@@ -161,22 +183,22 @@ std::string Encoder::tensor(const TensorSpec& spec, const Shape* padded) {
   JsonObject object;
   if (slots_) object.add("slot", next_slot_++);
   if (!spec.type.empty()) object.add("type", spec.type);
-  object.add_raw("shape", spec.has_shape ? shape_json(spec.shape) : "null");
-  if (padded != nullptr) object.add_raw("padded_shape", shape_json(*padded));
+  if (spec.has_shape || !shown()) object.add_raw("shape", spec.has_shape ? shape(spec.shape) : "null");
+  if (padded != nullptr) object.add_raw("padded_shape", shape(*padded));
   if (spec.dtype.present()) object.add("dtype", spec.dtype.name());
   if (spec.layout.present()) object.add("layout", spec.layout.name());
   if (spec.storage.present()) object.add("storage", spec.storage.name());
   if (spec.memory) object.add_raw("memory", memory(*spec.memory));
-  if (spec.tile) object.add_raw("tile", shape_json(*spec.tile));
-  if (spec.device_shape) object.add_raw("device_shape", shape_json(*spec.device_shape));
+  if (spec.tile) object.add_raw("tile", shape(*spec.tile));
+  if (spec.device_shape) object.add_raw("device_shape", shape(*spec.device_shape));
   if (spec.placement) {
     JsonObject placement;
     placement.add_raw("dims", json_array(spec.placement->dims, false))
-        .add_raw("distribution", shape_json(spec.placement->distribution))
-        .add_raw("mesh", shape_json(spec.placement->mesh));
+        .add_raw("distribution", shape(spec.placement->distribution))
+        .add_raw("mesh", shape(spec.placement->mesh));
     object.add_raw("placement", placement.text());
   }
-  const bool freed = std::ranges::any_of(spec.more, [](const auto& field) {
+  const bool freed = !shown() && std::ranges::any_of(spec.more, [](const auto& field) {
     return field.first == "deallocated" && field.second.as_bool() != nullptr && *field.second.as_bool();
   });
   if (freed) object.add_bool("deallocated", true);
@@ -186,24 +208,33 @@ std::string Encoder::tensor(const TensorSpec& spec, const Shape* padded) {
 
 std::string Encoder::value(const Value& value) {
   return std::visit(
-      Overloaded{
-          [](std::monostate) { return std::string("null"); }, [](bool b) { return std::string(b ? "true" : "false"); },
-          [](std::int64_t i) { return std::to_string(i); }, [](const BigInt& i) { return i.digits; },
-          [](double d) { return number_text(d); }, [](const std::string& s) { return json_string(s); },
-          [](const Enum& e) { return enum_json(e); }, [this](const List& items) { return list(items); },
-          [this](const std::shared_ptr<const Dict>& dict) { return one("dict", fields(dict->entries)); },
-          [this](const std::shared_ptr<const Struct>& s) { return structure(*s); },
-          [](const Opaque& o) { return one("opaque", JsonObject().add("type", o.type).add("text", o.text).text()); },
-          [this](const std::shared_ptr<const TensorSpec>& spec) { return one("tensor", tensor(*spec)); },
-          [this](const std::shared_ptr<const MemoryConfig>& config) { return one("memory_config", memory(*config)); }},
+      Overloaded{[](std::monostate) { return std::string("null"); },
+                 [](bool b) { return std::string(b ? "true" : "false"); },
+                 [](std::int64_t i) { return std::to_string(i); }, [](const BigInt& i) { return i.digits; },
+                 [](double d) { return number_text(d); }, [](const std::string& s) { return json_string(s); },
+                 [this](const Enum& e) { return enumerator(e); }, [this](const List& items) { return list(items); },
+                 [this](const std::shared_ptr<const Dict>& dict) { return one("dict", fields(dict->entries)); },
+                 [this](const std::shared_ptr<const Struct>& s) { return structure(*s); },
+                 [this](const Opaque& o) {
+                   return shown() ? JsonObject().add("opaque", o.type).add("text", o.text).text()
+                                  : one("opaque", JsonObject().add("type", o.type).add("text", o.text).text());
+                 },
+                 [this](const std::shared_ptr<const TensorSpec>& spec) { return one("tensor", tensor(*spec)); },
+                 [this](const std::shared_ptr<const MemoryConfig>& config) {
+                   return one(shown() ? "memory" : "memory_config", memory(*config));
+                 }},
       value.data());
 }
 
 }  // namespace
 
-std::string encode_value(const Value& value) { return Encoder(false).value(value); }
+std::string encode_value(const Value& value) { return Encoder(Words::kCalls).value(value); }
 
-std::string encode_output(const OutputSpec& output) { return Encoder(false).tensor(output.spec, &output.padded); }
+std::string shown_value(const Value& value) { return Encoder(Words::kShown).value(value); }
+
+std::string encode_output(const OutputSpec& output) {
+  return Encoder(Words::kCalls).tensor(output.spec, &output.padded);
+}
 
 Result<std::string> encode_call(std::string_view op, std::span<const Argument> args, bool slots) {
   std::size_t positional = 0;  // arguments come in positional order, whatever names a signature gave to the first ones
@@ -215,7 +246,7 @@ Result<std::string> encode_call(std::string_view op, std::span<const Argument> a
                                 op, args[i].name, i));
       positional = i + 1;
     }
-  Encoder encoder(slots);
+  Encoder encoder(Words::kCalls, slots);
   std::vector<std::string> positions;
   JsonObject named;
   for (std::size_t i = 0; i < args.size(); ++i)
