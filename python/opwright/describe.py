@@ -21,7 +21,8 @@ ATTRIBUTE, CALL, LIST, CALL_LIST, ITEMS = range(5)
 
 Field = tuple[str, str, int]
 Reader = Callable[[Any], Any]
-#: (name, kind, hashable, has a __dict__, fields as (name, function of the object or None, as a list), tensor readers)
+#: (name, kind, hashable, has a __dict__, fields as (name, function of the object or None, as a list), tensor readers);
+#: kinds: tensor, struct, record (a struct whose printed text nobody needs), vars, opaque
 Plan = tuple[str, str, bool, bool, tuple[tuple[str, Reader | None, bool], ...], tuple[Reader | None, ...]]
 
 
@@ -119,9 +120,12 @@ def plan(cls: type) -> Plan | None:
     if not fields:
         # Classes of the library's Python part keep their state in the object.
         return name, "vars" if has_dict else "opaque", False, has_dict, (), ()
-    if "ProgramConfig" in name and "Matmul" in name and hasattr(cls, "to_json"):
+    is_matmul_config = "ProgramConfig" in name and "Matmul" in name
+    if is_matmul_config and hasattr(cls, "to_json"):
         fields = (*fields, ("@json", "to_json", CALL))
-    return name, "struct", False, has_dict, _readers(cls, fields), ()
+    # The library's own tracer writes the fields of these, and of all other objects what they print.
+    kind = "record" if is_matmul_config or "ComputeKernelConfig" in name else "struct"
+    return name, kind, False, has_dict, _readers(cls, fields), ()
 
 
 def _is_of_library(cls: type) -> bool:

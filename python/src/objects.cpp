@@ -40,12 +40,6 @@ bool equal(PyObject* a, PyObject* b) {
   return same == 1;
 }
 
-// Of most objects; of these they hold the fields.
-bool per_op_files_hold_text(std::string_view type) {
-  return type.find("ComputeKernelConfig") == std::string_view::npos &&
-         !(type.find("Matmul") != std::string_view::npos && type.find("ProgramConfig") != std::string_view::npos);
-}
-
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------------------- objects
@@ -246,7 +240,7 @@ std::uint32_t ValueWriter::keep(PyObject* object, const Plan& plan) {
   const bool may_print = plan.is_printable && !has_foreign_ && !has_held();
   if (is_new && may_print) {
     text = printed(object);
-    if (!plan.text_varies && text.find(" at 0x") != std::string::npos && per_op_files_hold_text(plan.type)) {
+    if (!plan.text_varies && text.find(" at 0x") != std::string::npos && !plan.fields_say_all) {
       plan.text_varies = true;
       has_foreign_ = foreign_before;
       return keep(object, plan);

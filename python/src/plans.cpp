@@ -177,10 +177,11 @@ bool Plans::of_library(PyTypeObject* type, Plan& plan) {
   }
   const std::string_view which = kind;
   plan.type = name;
-  plan.kind = which == "tensor"   ? Kind::kTensor
-              : which == "struct" ? Kind::kStruct
-              : which == "vars"   ? Kind::kVars
-                                  : Kind::kOpaque;
+  plan.kind = which == "tensor"                        ? Kind::kTensor
+              : which == "struct" || which == "record" ? Kind::kStruct
+              : which == "vars"                        ? Kind::kVars
+                                                       : Kind::kOpaque;
+  plan.fields_say_all = which == "record";
   plan.hashable = hashable != 0;
   plan.has_dict = has_dict != 0;
   plan.is_printable = plan.kind != Kind::kTensor;

@@ -51,8 +51,10 @@ struct Plan {
   Kind kind = Kind::kOpaque;
   bool hashable = false;  // immutable with a hash and an equality of its own: one look-up instead of reading fields
   bool has_dict = false;
-  bool is_printable = false;  // its text, which per-op files hold, may be asked for: never of a class of the program
-  // Each object prints its own address, and per-op files hold what it prints: the text is then part of the value.
+  bool is_printable = false;    // its text may be asked for: never of a class of the program
+  bool fields_say_all = false;  // what it prints is no part of the value, even where each object prints another text
+  // Each object prints its own address, and somebody may want to know what it printed: the text is then part of the
+  // value.
   mutable bool text_varies = false;
   std::vector<Field> fields;
   std::string subclass;  // of a tensor of another library: the class, where it is not the library's own
