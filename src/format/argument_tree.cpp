@@ -250,7 +250,10 @@ void ArgumentTree::begin_call(std::string_view op) {
   handles_ = tensors_with_values_ = 0;
 }
 
-void ArgumentTree::add(std::string name, const Node& value) { arguments_.emplace_back(std::move(name), value); }
+void ArgumentTree::add(std::string name, const Node& value) {
+  if (!is_ascii(name)) name = sound_text(name);
+  arguments_.emplace_back(std::move(name), value);
+}
 
 bool ArgumentTree::is_left_out(std::string_view keyword) {
   if (!is_handle_argument(*dialect_, keyword)) return false;
@@ -276,7 +279,7 @@ std::string ArgumentTree::end_call(CallArguments& call) {
   for (const auto& [number_at, text] : texts) {
     const auto& [name, value] = arguments_[number_at];
     if (!fields.empty() && fields.back().key == name) return "argument " + name + " is given twice";
-    fields.push_back({keep(key(name)), value});
+    fields.push_back({keep(name), value});
     if (call.text.size() > 1) call.text += ',';
     json::append_quoted(call.text, name);
     call.text += ':';

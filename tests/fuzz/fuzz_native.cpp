@@ -5,6 +5,7 @@
 #include "base/input.h"
 #include "format/native/call_stream.h"
 #include "format/native/call_text.h"
+#include "format/native/native_calls.h"
 #include "format/native/native_reader.h"
 #include "format/native/trim.h"
 #include "laws.h"
@@ -31,9 +32,16 @@ void check(const std::string& bytes) {
   if (!trace) return;
   std::size_t whole = 0, calls = 0;
   format::CallsInOrder stream(*trace);
+  format::NativeCalls typed(*trace);
   while (const format::NativeCall* call = stream.next()) {
     fuzz::require(!format::call_text(*trace, *call).empty(), "a call can be shown");
     whole += trace->values().is_whole(call->call) ? 1 : 0;
+    format::LiftNotes notes;
+    if (const auto made = typed.call(*call, notes))
+      fuzz::require(made->sequence == call->seq && made->tensors.size() == call->tensors.size(),
+                    "a typed call is the recorded one");
+    else
+      fuzz::require(!made.error().message.empty(), "an error says what is wrong");
     ++calls;
   }
   fuzz::require(calls == stream.begun(), "each call that began comes once");

@@ -68,6 +68,21 @@ class Checker {
     return to_hex(config->key);
   }
 
+  // A reader that hands over its tree wrote the text from it: both are one configuration, and the text has no blanks.
+  void check_tree(const Observed& observed) {
+    format::LiftNotes of_tree, of_text;
+    const auto tree = normalizer_.normalize(observed, of_tree);
+    const auto text = other_.normalize(observed.kind, observed.op, observed.arguments, of_text);
+    require(tree.has_value() && text.has_value(), "a tree and its text can be understood", observed.arguments);
+    require(tree->key == text->key, "a tree and its text are one configuration",
+            normalize::canonical_text(*tree) + "\n" + normalize::canonical_text(*text));
+    require(of_tree.unparsed == of_text.unparsed && of_tree.unknown_names == of_text.unknown_names,
+            "a tree and its text are understood alike", observed.arguments);
+    std::vector<char> buffer;
+    require(json::minify(observed.arguments, buffer) == observed.arguments, "the text of a tree has no blanks",
+            observed.arguments);
+  }
+
  private:
   void same(FormKind kind, std::string_view op, const OpConfig& config, const char* law) {
     format::LiftNotes notes;
@@ -90,7 +105,7 @@ class Recorder final : public format::TraceSink {
 
   Status observe(const Observed& observed) override {
     const int kind = static_cast<int>(observed.kind);
-    require(kind >= 1 && kind <= 5, "a form is of a known kind");
+    require(kind >= 1 && kind <= 6, "a form is of a known kind");
     require(!observed.sightings.empty(), "what was observed was seen", observed.op);
     require(observed.offset <= size_, "the place of a record is inside the file", observed.op);
     for (const Sighting& sighting : observed.sightings) {
@@ -102,7 +117,8 @@ class Recorder final : public format::TraceSink {
       require_json(sighting.extra, "the rest of an execution is JSON");
     }
     lines_.push_back(std::string(observed.op) + ' ' + checker_.check(observed.kind, observed.op, observed.arguments));
-    if (observed.kind == FormKind::kEra2) check_hash(observed);
+    if (observed.tree != nullptr) checker_.check_tree(observed);
+    if (is_era2_text(observed.kind)) check_hash(observed);
     return {};
   }
   void lose(const format::Loss& loss) override {
