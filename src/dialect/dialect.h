@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "dialect/lifter.h"
 #include "dialect/operation_tables.h"
 #include "model/value.h"
 
@@ -25,6 +26,11 @@ struct Dialect {
   // Keyword arguments that are handles of one run (semaphores) and no parameters. Null: there are none. They are no
   // part of a configuration, and the existing tooling leaves them out too. A positional one stays, as an opaque value.
   bool (*is_handle)(std::string_view argument) = nullptr;
+  // A dtype in the spellings of this library. Null: those that every trace may have (parse_dtype).
+  Spelled<DType> (*dtype)(std::string_view text) = nullptr;
+  // What a thing that a trace wrote down stands for: tensors, memory configs. Nothing where the dialect has no word for
+  // it. Null: it has no words of its own. Asked of every dialect, because a trace does not say whose word a type is.
+  std::optional<Value> (*lift)(Written how, const std::string& type, const Value& content, Lifter& lifter) = nullptr;
   // A value in the form that says the same in one way only (identity). Null: a lifted value is in it already.
   Value (*normal_form)(Value value) = nullptr;
 };

@@ -4,9 +4,12 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "dialect/dialect.h"
+#include "dialect/ttnn/lift_tensor.h"
 #include "format/lift_memory.h"
 #include "format/reflection.h"
 #include "model/position_name.h"
@@ -14,10 +17,8 @@
 namespace opwright::format {
 namespace {
 
-const std::string* string_of(const Fields& fields, std::string_view name) {
-  const Value* value = find(fields, name);
-  return value != nullptr ? value->as_string() : nullptr;
-}
+using lifting::find;
+using lifting::text_of;
 
 std::string_view last_component(std::string_view name) {
   const std::size_t at = name.find_last_of(".:");
@@ -83,8 +84,45 @@ bool is_type_word(std::string_view name) {
   return !name.empty() && name.front() >= 'A' && name.front() <= 'Z' && name.find(' ') == std::string_view::npos;
 }
 
-bool is_list_type(std::string_view type) {
-  return type == "Shape" || type == "SmallVector" || type == "Alignment" || type == "MeshShape" || type == "Strides";
+Value lift_printed(const std::string& type, const std::string& text, LiftNotes& notes);
+
+class NotingLifter final : public Lifter {
+ public:
+  explicit NotingLifter(LiftNotes& notes) : notes_(notes) {}
+
+  Value lift(Value value) override { return format::lift(std::move(value), notes_); }
+  Fields lift_members(const Fields& fields, std::initializer_list<std::string_view> without) override {
+    return format::lift_members(fields, notes_, without);
+  }
+  Value lift_printed(const std::string& type, const std::string& text) override {
+    return format::lift_printed(type, text, notes_);
+  }
+  Value opened(const Value& value) override {
+    const std::string* text = value.as_string();
+    if (text == nullptr) return value;
+    auto parsed = parse_reflection(*text);
+    return parsed ? *std::move(parsed) : value;
+  }
+  Spelled<DType> dtype(std::string_view text) override {
+    const bool own = notes_.dialect != nullptr && notes_.dialect->dtype != nullptr;
+    return own ? notes_.dialect->dtype(text) : parse_dtype(text);
+  }
+  std::string without_addresses(std::string_view text) override { return format::without_addresses(text); }
+  void unparsed_text(std::string_view text) override { notes_.unparsed_text(text); }
+  void unknown_name(std::string_view what, std::string_view text) override { notes_.unknown_name(what, text); }
+
+ private:
+  LiftNotes& notes_;
+};
+
+// What the thing is in the words of a dialect; the first that knows it has it.
+std::optional<Value> lift_by_dialect(Written how, const std::string& type, const Value& content, LiftNotes& notes) {
+  NotingLifter lifter(notes);
+  for (const Dialect* dialect : dialects()) {
+    if (dialect->lift == nullptr) continue;
+    if (auto value = dialect->lift(how, type, content, lifter)) return value;
+  }
+  return std::nullopt;
 }
 
 Value lift_set(Value list, LiftNotes& notes) {
@@ -100,26 +138,12 @@ Value lift_set(Value list, LiftNotes& notes) {
 
 // Struct of reflection text, or {"Type": {…}} of era-1 JSON: what the type name means.
 Value lift_typed(const std::string& type, const Value& content, LiftNotes& notes) {
-  const Struct* as_struct = content.as_struct();
-  const Fields* fields = as_struct != nullptr ? &as_struct->fields : content.as_dict();
+  const Fields* fields = lifting::members(content);
   if (content.is_null()) return Value::opaque(type, "...");  // the writer had nothing to show
   if (const Opaque* opaque = content.as_opaque()) {
     return Value::opaque(type, opaque->text == "{...}" ? "..." : opaque->text);
   }
-  if (type.empty() && fields != nullptr && fields->size() == 2 && find(*fields, "x") != nullptr &&
-      find(*fields, "y") != nullptr) {
-    return Value::structure("CoreCoord", lift_members(*fields, notes));  // `(x=8,y=8)` says what `8-8` says
-  }
-  if (is_list_type(type)) {
-    if (const auto shape = read_shape(content)) {
-      return numbers(*shape);
-    }
-  }
-  if (fields != nullptr && type == "Tensor") {
-    const bool is_python = find(*fields, "original_shape") != nullptr || find(*fields, "tensor_id") != nullptr;
-    return Value::tensor(is_python ? read_python_tensor("", *fields, notes) : read_cpp_tensor(*fields, notes));
-  }
-  if (fields != nullptr && type == "MemoryConfig") return Value::memory(read_memory(*fields, notes));
+  if (auto value = lift_by_dialect(Written::kTyped, type, content, notes)) return *std::move(value);
   if (fields != nullptr) return Value::structure(type, lift_members(*fields, notes));
   Fields one;
   one.emplace_back("", lift(content, notes));
@@ -149,12 +173,10 @@ Value lift_printed(const std::string& type, const std::string& text, LiftNotes& 
 }
 
 // op JSONL: {"__type__": …} and {"__enum__": …, "name": …}
-Value lift_marked(const std::string& type, const Fields& fields, LiftNotes& notes) {
-  if (type == "ttnn.TensorRef") return Value::tensor(read_python_tensor("", fields, notes));
-  if (type == "ttnn.MemoryConfig") return Value::memory(read_memory(fields, notes));
-  if (type == "ttnn.MeshDevice")
-    return Value::structure("MeshDevice", lift_members(fields, notes, {"__type__", "device_ids"}));
-  if (const std::string* text = string_of(fields, "value"); text != nullptr && fields.size() == 2) {
+Value lift_marked(const std::string& type, const Value& value, LiftNotes& notes) {
+  if (auto known = lift_by_dialect(Written::kMarked, type, value, notes)) return *std::move(known);
+  const Fields& fields = *value.as_dict();
+  if (const std::string* text = text_of(fields, "value"); text != nullptr && fields.size() == 2) {
     return type == "repr" ? lift_text(*text, notes) : lift_printed(type, *text, notes);
   }
   const Value* inner = find(fields, "fields");
@@ -163,41 +185,28 @@ Value lift_marked(const std::string& type, const Fields& fields, LiftNotes& note
                           lift_members(members != nullptr ? *members : fields, notes, {"__type__"}));
 }
 
-Value lift_dict(const Fields& fields, LiftNotes& notes) {
-  if (const std::string* type = string_of(fields, "__type__")) return lift_marked(*type, fields, notes);
-  if (const std::string* type = string_of(fields, "__enum__")) {
-    if (const std::string* name = string_of(fields, "name"))
+Value lift_dict(const Value& value, LiftNotes& notes) {
+  const Fields& fields = *value.as_dict();
+  if (const std::string* type = text_of(fields, "__type__")) return lift_marked(*type, value, notes);
+  if (const std::string* type = text_of(fields, "__enum__")) {
+    if (const std::string* name = text_of(fields, "name"))
       return Value(Enum{std::string(last_component(*type)), *name});
   }
-  if (const std::string* type = string_of(fields, "type")) {
-    if (*type == "ttnn.Tensor") return Value::tensor(read_python_tensor("", fields, notes));
-    if (*type == "torch.Tensor") return Value::tensor(read_python_tensor(*type, fields, notes));
-    if (*type == "MeshDevice")
-      return Value::structure(*type, lift_members(fields, notes, {"type", "repr", "value", "device_ids"}));
+  if (const std::string* type = text_of(fields, "type")) {
+    if (auto known = lift_by_dialect(Written::kTagged, *type, value, notes)) return *std::move(known);
     if (fields.size() == 2) {
-      if (const std::string* text = string_of(fields, "repr")) return lift_printed(*type, *text, notes);
-      if (const std::string* text = string_of(fields, "value")) return lift_printed(*type, *text, notes);
+      if (const std::string* text = text_of(fields, "repr")) return lift_printed(*type, *text, notes);
+      if (const std::string* text = text_of(fields, "value")) return lift_printed(*type, *text, notes);
     }
-    if (*type == "MemoryConfig") return Value::memory(read_memory(fields, notes));
     return Value::structure(*type, lift_members(fields, notes, {"type"}));
   }
-  // A fused function of our own traces: {"op_type": 2, "param": [1.0], "@text": "UnaryWithParam(op_type=…, …)"}
-  if (const std::string* text = string_of(fields, "@text")) return lift_printed("UnaryWithParam", *text, notes);
-  if (find(fields, "memory_layout") != nullptr && find(fields, "buffer_type") != nullptr) {
-    return Value::memory(read_memory(fields, notes));
-  }
-  if (find(fields, "tensor_spec") != nullptr) return Value::tensor(read_cpp_tensor(fields, notes));
+  if (auto known = lift_by_dialect(Written::kPlain, "", value, notes)) return *std::move(known);
   if (fields.size() == 1 && is_type_word(fields.front().first))
     return lift_typed(fields.front().first, fields.front().second, notes);
   if (fields.size() == 1 && fields.front().first == "unsupported type" &&
       fields.front().second.as_string() != nullptr) {
     return Value::opaque("unsupported", *fields.front().second.as_string());
   }
-  if (fields.size() == 2 && find(fields, "x") != nullptr && find(fields, "y") != nullptr) {
-    return Value::structure("CoreCoord", lift_members(fields, notes));
-  }
-  if (find(fields, "math_fidelity") != nullptr)
-    return Value::structure("ComputeKernelConfig", lift_members(fields, notes));
   return Value::dict(lift_members(fields, notes, {}, false));
 }
 
@@ -379,7 +388,7 @@ std::string without_addresses(std::string_view text) {
 }
 
 Value lift(Value value, LiftNotes& notes) {
-  if (const Fields* dict = value.as_dict()) return lift_dict(*dict, notes);
+  if (value.as_dict() != nullptr) return lift_dict(value, notes);
   if (const Struct* s = value.as_struct()) return lift_typed(s->type, value, notes);
   if (const List* list = value.as_list()) {
     if (std::all_of(list->begin(), list->end(), [](const Value& item) { return item.as_int() != nullptr; }))
@@ -401,6 +410,11 @@ Value lift(Value value, LiftNotes& notes) {
   return value;
 }
 
+MemoryConfig read_memory(const Fields& fields, LiftNotes& notes) {
+  NotingLifter lifter(notes);
+  return opwright::read_memory(fields, lifter);
+}
+
 Value lift_json(const json::Node& node, LiftNotes& notes) { return lift(generic(node), notes); }
 
 Value lift_text(std::string_view text, LiftNotes& notes) {
@@ -416,6 +430,7 @@ Result<Call> lift_call(FormKind kind, std::string_view op, const json::Node& arg
   Call call;
   call.op = op;
   call.convention = convention_of(kind);
+  notes.dialect = &dialect_of(op);
   OPWRIGHT_TRY_ASSIGN(call.arguments, lift_arguments(kind, arguments, notes));
   return call;
 }

@@ -13,6 +13,10 @@
 #include "model/observed.h"
 #include "model/value.h"
 
+namespace opwright {
+struct Dialect;
+}
+
 namespace opwright::format {
 
 // What lifting could not fully understand; counted by the importer.
@@ -21,7 +25,8 @@ struct LiftNotes {
   std::string unparsed_example;
   std::size_t unknown_names = 0;  // dtypes, layouts, … outside the known sets, kept as their text
   std::string unknown_example;
-  std::size_t duplicate_keys = 0;  // keys that stood twice in one object
+  std::size_t duplicate_keys = 0;    // keys that stood twice in one object
+  const Dialect* dialect = nullptr;  // of the call that is being lifted; null: of none
 
   void unparsed_text(std::string_view text);
   void unknown_name(std::string_view what, std::string_view text);

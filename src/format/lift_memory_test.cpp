@@ -1,5 +1,5 @@
 // Tensors, memory configs, shard specs and grids in every spelling that real traces have.
-#include "format/lift_memory.h"
+#include "format/lift.h"
 
 #include <gtest/gtest.h>
 

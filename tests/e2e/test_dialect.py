@@ -28,6 +28,7 @@ def lines(opwright, *arguments):
 def store(opwright):
     summary = ask(opwright, "import", TRACE)
     assert (summary["calls"], summary["raised"], summary["losses"], summary["filtered"]) == (35, 1, {}, {})
+    assert summary["unknown_names"] == 0  # torch.half is a name that the dialect knows
     return opwright
 
 
@@ -154,12 +155,19 @@ def test_the_key_does_not_depend_on_the_order_of_imports(opwright):
     assert (again["added"], again["known"]) == (0, 23)
 
 
-def test_it_is_not_run(store):
-    report = ask(store, "vectors")
-    assert report["invalid"] == {"dialect": 23}
-    case = "aten.relu(self=tensor(torch.Tensor [2,3] FLOAT32))"
-    done = store("run", "--case", case)
-    assert "unsupported" in done.stdout and "the dialect aten is recorded, not run" in done.stdout
+def test_vectors_count_it(store):
+    assert ask(store, "vectors")["invalid"] == {"dialect": 23}
+
+
+FAKE = support.REPO / "tests" / "e2e" / "programs" / "fake_device.py"
+
+
+@pytest.mark.parametrize("device", ["sim:n150", "null", f"exec:/usr/bin/python3 {FAKE}"])
+def test_no_device_runs_it(store, device):
+    done = store("run", "--device", device, "--jobs", "1", "--where", "op=add.Tensor")
+    assert "2 unsupported" in done.stdout and "the dialect aten is recorded, not run" in done.stdout, done.stderr
+    done = store("run", "--device", device, "--case", "aten.relu(self=tensor(torch.Tensor [2,3] FLOAT32))")
+    assert done.stdout.startswith("unsupported: the dialect aten is recorded, not run"), done.stdout
 
 
 def test_vectors_are_written_under_its_own_name(store):

@@ -30,6 +30,7 @@ const Dialect& aten_dialect() {
                             .keeps_unlisted = true,
                             .tables = tables,
                             .operation = without_default,
+                            .dtype = parse_torch_dtype,
                             .normal_form = aten_normal_form};
   return aten;
 }

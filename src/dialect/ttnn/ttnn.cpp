@@ -1,5 +1,7 @@
 #include "dialect/ttnn/ttnn.h"
 
+#include "dialect/ttnn/lift_tensor.h"
+
 namespace opwright::embedded {
 extern const std::string_view kTtnnOperations;
 extern const std::string_view kTtnnExclusions;
@@ -23,8 +25,12 @@ bool is_semaphore(std::string_view argument) {
 }  // namespace
 
 const Dialect& ttnn_dialect() {
-  static const Dialect ttnn{
-      .name = "ttnn", .executed = true, .in_masters = true, .tables = tables, .is_handle = is_semaphore};
+  static const Dialect ttnn{.name = "ttnn",
+                            .executed = true,
+                            .in_masters = true,
+                            .tables = tables,
+                            .is_handle = is_semaphore,
+                            .lift = lift_ttnn};
   return ttnn;
 }
 

@@ -54,11 +54,13 @@ TEST(PerOpConvert, AnotherShapeIsSaid) {
 }
 
 TEST(PerOpConvert, HandlesOfARunAreLeftOutAndCounted) {
-  const CallArguments converted =
-      convert(R"({"args": [], "kwargs": {"barrier_semaphore": {"type": "s", "value": "at 0x1"},
-                                                "multi_device_global_semaphore": [], "dim": 1}})");
-  EXPECT_EQ(converted.text, R"({"dim":1})");
-  EXPECT_EQ(converted.handles, 2u);
+  const auto of = [](std::string_view op) {
+    return convert(R"({"operation_name": ")" + std::string(op) + R"(", "args": [], "kwargs": {"dim": 1,
+        "barrier_semaphore": {"type": "s", "value": "at 0x1"}, "multi_device_global_semaphore": []}})");
+  };
+  EXPECT_EQ(of("ttnn.all_gather").text, R"({"dim":1})");
+  EXPECT_EQ(of("ttnn.all_gather").handles, 2u);
+  EXPECT_EQ(of("mylib.all_gather").handles, 0u);  // what is a handle is the dialect's to say
 }
 
 TEST(PerOpConvert, AddressesAndNonFiniteNumbers) {

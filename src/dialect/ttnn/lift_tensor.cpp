@@ -1,15 +1,12 @@
-#include "format/lift_memory.h"
+#include "dialect/ttnn/lift_tensor.h"
 
-#include "format/reflection.h"
+#include <vector>
 
-namespace opwright::format {
+namespace opwright {
+
+using namespace lifting;
+
 namespace {
-
-bool is_nothing(const Value& value) {
-  if (value.is_null()) return true;
-  const std::string* text = value.as_string();
-  return text != nullptr && (*text == "None" || *text == "std::nullopt" || *text == "nullopt" || text->empty());
-}
 
 // A zero flag says the same as no flag: older writers do not have it.
 bool is_unset_flag(const Value& value) {
@@ -18,37 +15,8 @@ bool is_unset_flag(const Value& value) {
   return is_nothing(value);
 }
 
-const Fields* members(const Value& value) {
-  if (const Struct* s = value.as_struct()) return &s->fields;
-  return value.as_dict();
-}
-
-// Strings that hold reflection text again ("{224, 32}", "ShardSpec{…}") become what they say.
-Value opened(const Value& value) {
-  const std::string* text = value.as_string();
-  if (text == nullptr) return value;
-  auto parsed = parse_reflection(*text);
-  return parsed ? *std::move(parsed) : value;
-}
-
-template <class E>
-Spelled<E> read_name(const Value& value, Spelled<E> (*parse)(std::string_view), std::string_view what,
-                     LiftNotes& notes) {
-  if (is_nothing(value)) return {};
-  std::string number;
-  std::string_view text = name_text(value);
-  if (const std::int64_t* i = value.as_int()) {
-    number = std::to_string(*i);
-    text = number;
-  }
-  if (text.empty()) {
-    const std::string all = to_text(value);
-    notes.unknown_name(what, all);
-    return {E::kUnknown, all};
-  }
-  Spelled<E> name = parse(text);
-  if (name.value == E::kUnknown) notes.unknown_name(what, text);
-  return name;
+Spelled<DType> read_dtype(const Value& value, Lifter& lifter) {
+  return read_name(value, [&](std::string_view text) { return lifter.dtype(text); }, "dtype", lifter);
 }
 
 std::optional<CoreCoord> read_coord(const Value& value) {
@@ -80,12 +48,12 @@ std::optional<CoreRange> read_range(const Value& value) {
   return std::nullopt;
 }
 
-std::optional<std::vector<CoreRange>> read_grid(const Value& spelled) {
-  const Value value = opened(spelled);
+std::optional<std::vector<CoreRange>> read_grid(const Value& spelled, Lifter& lifter) {
+  const Value value = lifter.opened(spelled);
   const List* items = value.as_list();
   if (items == nullptr) {
     if (const Struct* s = value.as_struct(); s != nullptr && s->fields.size() == 1 && s->type != "CoreRange") {
-      return read_grid(s->fields.front().second);  // CoreRangeSet(…)
+      return read_grid(s->fields.front().second, lifter);  // CoreRangeSet(…)
     }
     if (const auto range = read_range(value)) return std::vector<CoreRange>{*range};
     return std::nullopt;
@@ -103,27 +71,27 @@ std::optional<std::vector<CoreRange>> read_grid(const Value& spelled) {
   return grid;
 }
 
-std::optional<ShardSpec> read_shard(const Value& spelled, LiftNotes& notes) {
-  const Value value = opened(spelled);
+std::optional<ShardSpec> read_shard(const Value& spelled, Lifter& lifter) {
+  const Value value = lifter.opened(spelled);
   const Fields* fields = members(value);
   if (fields == nullptr) return std::nullopt;
   ShardSpec spec;
   bool has_shape = false, has_grid = false;
   for (const auto& [name, field] : *fields) {
     if (name == "shape" || name == "shard_shape") {
-      if (auto shape = read_shape(field)) {
+      if (auto shape = read_shape(field, lifter)) {
         spec.shape = *std::move(shape);
         has_shape = true;
         continue;
       }
     } else if (name == "grid") {
-      if (auto grid = read_grid(field)) {
+      if (auto grid = read_grid(field, lifter)) {
         spec.grid = *std::move(grid);
         has_grid = true;
         continue;
       }
     } else if (name == "orientation") {
-      spec.orientation = read_name(field, parse_orientation, "shard orientation", notes);
+      spec.orientation = read_name(field, parse_orientation, "shard orientation", lifter);
       continue;
     } else if (name == "shard_distribution_strategy" && !name_text(field).empty()) {
       const std::string_view text = name_text(field);
@@ -131,25 +99,25 @@ std::optional<ShardSpec> read_shard(const Value& spelled, LiftNotes& notes) {
           text.substr(text.find_last_of(":.") == std::string_view::npos ? 0 : text.find_last_of(":.") + 1);
       continue;
     }
-    spec.more.emplace_back(name, lift(field, notes));
+    spec.more.emplace_back(name, lifter.lift(field));
   }
   if (!has_shape || !has_grid) return std::nullopt;
   return spec;
 }
 
 void read_shard_field(const std::string& name, const Value& field, std::optional<ShardSpec>& spec, MemoryConfig& config,
-                      LiftNotes& notes) {
+                      Lifter& lifter) {
   if (is_nothing(field)) return;
-  spec = read_shard(field, notes);
+  spec = read_shard(field, lifter);
   if (spec) return;
   const std::string text = field.as_string() != nullptr ? *field.as_string() : to_text(field);
-  notes.unparsed_text(text);
-  config.more.emplace_back(name, Value::opaque(name, without_addresses(text)));
+  lifter.unparsed_text(text);
+  config.more.emplace_back(name, Value::opaque(name, lifter.without_addresses(text)));
 }
 
-void read_memory_field(const Value& field, TensorSpec& spec, LiftNotes& notes) {
+void read_memory_field(const Value& field, TensorSpec& spec, Lifter& lifter) {
   if (is_nothing(field)) return;
-  const Value lifted = lift(opened(field), notes);
+  const Value lifted = lifter.lift(lifter.opened(field));
   if (const MemoryConfig* memory = lifted.as_memory())
     spec.memory = *memory;
   else
@@ -157,24 +125,24 @@ void read_memory_field(const Value& field, TensorSpec& spec, LiftNotes& notes) {
 }
 
 // Faces of 16x16, as many as fit, follow from the tile; anything else is said.
-void read_faces(const Fields& tile, TensorSpec& spec, LiftNotes& notes) {
+void read_faces(const Fields& tile, TensorSpec& spec, Lifter& lifter) {
   for (const auto& [name, field] : tile) {
     if (name == "tile_shape") continue;
-    if (name == "face_shape" && read_shape(field) == Shape{16, 16}) continue;
+    if (name == "face_shape" && read_shape(field, lifter) == Shape{16, 16}) continue;
     if (name == "num_faces" && field.as_int() != nullptr && spec.tile && spec.tile->size() == 2 &&
         *field.as_int() * 256 == (*spec.tile)[0] * (*spec.tile)[1])
       continue;
-    spec.more.emplace_back(name, lift(field, notes));
+    spec.more.emplace_back(name, lifter.lift(field));
   }
 }
 
 // PageConfig(config=TilePageConfig(tile=Tile(…))): its type is the layout, which older JSON dropped.
-void read_page_config(const Fields& page, TensorSpec& spec, LiftNotes& notes) {
+void read_page_config(const Fields& page, TensorSpec& spec, Lifter& lifter) {
   for (const auto& [name, config] : page) {
     const Fields* inner = members(config);
     if (const List* empty = config.as_list(); empty != nullptr && empty->empty()) continue;  // `{}`: it says nothing
     if (name != "config" || inner == nullptr) {
-      spec.more.emplace_back("page_config." + name, lift(config, notes));
+      spec.more.emplace_back("page_config." + name, lifter.lift(config));
       continue;
     }
     if (const Struct* typed = config.as_struct(); typed != nullptr && !spec.layout.present()) {
@@ -188,11 +156,11 @@ void read_page_config(const Fields& page, TensorSpec& spec, LiftNotes& notes) {
     for (const auto& [part, field] : *inner) {
       const Fields* tile = part == "tile" ? members(field) : nullptr;
       if (tile == nullptr) {
-        spec.more.emplace_back("page_config." + part, lift(field, notes));
+        spec.more.emplace_back("page_config." + part, lifter.lift(field));
         continue;
       }
-      if (const Value* shape = find(*tile, "tile_shape")) spec.tile = read_shape(*shape);
-      read_faces(*tile, spec, notes);
+      if (const Value* shape = find(*tile, "tile_shape")) spec.tile = read_shape(*shape, lifter);
+      read_faces(*tile, spec, lifter);
     }
   }
 }
@@ -223,7 +191,7 @@ std::vector<std::string> placement_dims(std::string_view text, std::size_t rank)
 }
 
 // `keep_rest`: fields besides the placement's own belong to it and are kept; else they are the tensor's.
-void read_placement(const Fields& fields, TensorSpec& spec, LiftNotes& notes, bool keep_rest = true) {
+void read_placement(const Fields& fields, TensorSpec& spec, Lifter& lifter, bool keep_rest = true) {
   Placement placement;
   const std::size_t rank = spec.shape.size();
   for (const auto& [name, field] : fields) {
@@ -235,14 +203,14 @@ void read_placement(const Fields& fields, TensorSpec& spec, LiftNotes& notes, bo
         placement.dims.push_back(dim != nullptr ? placement_dim(*dim, rank) : to_text((*list)[i]));
       }
     } else if (name == "distribution_shape" || name == "mesh_device_shape" || (keep_rest && name == "shape")) {
-      auto read = read_shape(field);
+      auto read = read_shape(field, lifter);
       Shape& shape = name == "distribution_shape" ? placement.distribution : placement.mesh;
       if (read)
         shape = *std::move(read);
       else if (!is_nothing(field))
-        spec.more.emplace_back("placement." + name, lift(field, notes));
+        spec.more.emplace_back("placement." + name, lifter.lift(field));
     } else if (keep_rest && name != "device_ids") {
-      spec.more.emplace_back("placement." + name, lift(field, notes));
+      spec.more.emplace_back("placement." + name, lifter.lift(field));
     }
   }
   if (placement.mesh.size() != 2) {  // on the host: what the distribution implies
@@ -255,72 +223,28 @@ void read_placement(const Fields& fields, TensorSpec& spec, LiftNotes& notes, bo
 
 }  // namespace
 
-const Value* find(const Fields& fields, std::string_view name) {
-  for (auto it = fields.rbegin(); it != fields.rend(); ++it) {
-    if (it->first == name) return &it->second;
-  }
-  return nullptr;
-}
-
-std::string_view name_text(const Value& value) {
-  if (const std::string* text = value.as_string()) return *text;
-  if (const Enum* e = value.as_enum()) return e->name;
-  if (const Fields* dict = value.as_dict()) {  // {"type": "DataType", "repr": "DataType.BFLOAT16"}
-    if (const Value* repr = find(*dict, "repr"); repr != nullptr && repr->as_string() != nullptr)
-      return *repr->as_string();
-  }
-  return {};
-}
-
-std::optional<Shape> read_shape(const Value& value) {
-  const Value shown = opened(value);
-  if (const Struct* s = shown.as_struct()) {
-    return s->fields.size() == 1 ? read_shape(s->fields.front().second) : std::nullopt;
-  }
-  if (const Fields* dict = shown.as_dict()) {
-    const Value* text = find(*dict, "value");
-    return text != nullptr ? read_shape(*text) : std::nullopt;
-  }
-  const List* items = shown.as_list();
-  if (items == nullptr) return std::nullopt;
-  Shape shape;
-  shape.reserve(items->size());
-  for (const Value& item : *items) {
-    if (item.as_int() == nullptr) return std::nullopt;
-    shape.push_back(*item.as_int());
-  }
-  return shape;
-}
-
-Value numbers(const Shape& shape) {
-  List list;
-  list.reserve(shape.size());
-  for (const std::int64_t n : shape) list.emplace_back(n);
-  return Value(std::move(list));
-}
-
-MemoryConfig read_memory(const Fields& fields, LiftNotes& notes) {
+MemoryConfig read_memory(const Fields& fields, Lifter& lifter) {
   MemoryConfig config;
   for (const auto& [name, field] : fields) {
     if (name == "memory_layout") {
-      config.layout = read_name(field, parse_memory_layout, "memory layout", notes);
+      config.layout = read_name(field, parse_memory_layout, "memory layout", lifter);
     } else if (name == "buffer_type") {
-      config.buffer = read_name(field, parse_buffer_type, "buffer type", notes);
+      config.buffer = read_name(field, parse_buffer_type, "buffer type", lifter);
     } else if (name == "shard_spec") {
-      read_shard_field(name, field, config.shard, config, notes);
+      read_shard_field(name, field, config.shard, config, lifter);
     } else if (name == "nd_shard_spec") {
-      read_shard_field(name, field, config.nd_shard, config, notes);
+      read_shard_field(name, field, config.nd_shard, config, lifter);
     } else if (name == "hash" || name == "type" || name == "__type__" || name == "is_sharded" ||
                name == "interleaved") {
       continue;  // a hash of one build, and what follows from the layout
     } else if (!is_unset_flag(field)) {
-      config.more.emplace_back(name, lift(field, notes));
+      config.more.emplace_back(name, lifter.lift(field));
     }
   }
   return config;
 }
 
-TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
+TensorSpec read_cpp_tensor(const Fields& fields, Lifter& lifter) {
   TensorSpec spec;
   // Tensor(storage, tensor_spec(logical_shape, tensor_layout(dtype, page_config, memory_config, alignment))) or flat.
   const auto read = [&](const auto& self, const Fields& level) -> void {
@@ -329,27 +253,27 @@ TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
       if ((name == "tensor_spec" || name == "tensor_layout") && inner != nullptr) {
         self(self, *inner);
       } else if (name == "logical_shape" || name == "shape") {
-        if (auto shape = read_shape(field)) {
+        if (auto shape = read_shape(field, lifter)) {
           spec.shape = *std::move(shape);
           spec.has_shape = true;
         } else {
-          spec.more.emplace_back(name, lift(field, notes));
+          spec.more.emplace_back(name, lifter.lift(field));
         }
       } else if (name == "dtype") {
-        spec.dtype = read_name(field, parse_dtype, "dtype", notes);
+        spec.dtype = read_dtype(field, lifter);
       } else if (name == "layout") {
-        spec.layout = read_name(field, parse_layout, "layout", notes);
+        spec.layout = read_name(field, parse_layout, "layout", lifter);
       } else if (name == "storage_type") {
-        spec.storage = read_name(field, parse_storage_type, "storage type", notes);
+        spec.storage = read_name(field, parse_storage_type, "storage type", lifter);
       } else if (name == "memory_config") {
-        read_memory_field(field, spec, notes);
+        read_memory_field(field, spec, lifter);
       } else if (name == "page_config" && inner != nullptr) {
-        read_page_config(*inner, spec, notes);
+        read_page_config(*inner, spec, lifter);
       } else if (name == "alignment") {
-        if (auto alignment = read_shape(field)) {
+        if (auto alignment = read_shape(field, lifter)) {
           spec.more.emplace_back("alignment", numbers(*alignment));
         } else {
-          spec.more.emplace_back("alignment", lift(field, notes));
+          spec.more.emplace_back("alignment", lifter.lift(field));
         }
       } else if (name == "storage") {  // DeviceStorage(), HostStorage(): the type says where, its members are handles
         if (const Struct* typed = field.as_struct(); typed != nullptr && !spec.storage.present()) {
@@ -361,7 +285,7 @@ TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
             spec.more.emplace_back("storage", Value(Enum{"", typed->type}));
         }
       } else {
-        spec.more.emplace_back(name, lift(field, notes));
+        spec.more.emplace_back(name, lifter.lift(field));
       }
     }
   };
@@ -369,13 +293,13 @@ TensorSpec read_cpp_tensor(const Fields& fields, LiftNotes& notes) {
   return spec;
 }
 
-TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes& notes) {
+TensorSpec read_python_tensor(std::string type, const Fields& fields, Lifter& lifter) {
   TensorSpec spec;
   spec.type = std::move(type);
   const Value* original = find(fields, "original_shape");
   const Value* shape = original != nullptr ? original : find(fields, "shape");
   if (shape != nullptr) {
-    if (auto read = read_shape(*shape)) {
+    if (auto read = read_shape(*shape, lifter)) {
       spec.shape = *std::move(read);
       spec.has_shape = true;
     }
@@ -385,45 +309,45 @@ TensorSpec read_python_tensor(std::string type, const Fields& fields, LiftNotes&
   for (const auto& [name, field] : fields) {
     const Fields* inner = members(field);
     if (name == "original_shape" || name == "type" || name == "__type__" || name == "values") {
-      if (name == "original_shape" && !spec.has_shape) spec.more.emplace_back(name, lift(field, notes));
+      if (name == "original_shape" && !spec.has_shape) spec.more.emplace_back(name, lifter.lift(field));
     } else if (name == "shape") {
       // With values, shape and dtype describe the copy on the host, not the tensor.
       if (has_values) continue;
-      auto read = read_shape(field);
+      auto read = read_shape(field, lifter);
       if (!read)
-        spec.more.emplace_back(name, lift(field, notes));  // no list of numbers: kept as it is
+        spec.more.emplace_back(name, lifter.lift(field));  // no list of numbers: kept as it is
       else if (original != nullptr && *read != spec.shape)
         spec.device_shape = *std::move(read);
     } else if (name == "original_dtype" || (name == "dtype" && original_dtype == nullptr)) {
-      spec.dtype = read_name(field, parse_dtype, "dtype", notes);
+      spec.dtype = read_dtype(field, lifter);
     } else if (name == "dtype") {
-      const Spelled<DType> device = parse_dtype(name_text(field));
-      if (!has_values && !(device == parse_dtype(name_text(*original_dtype))))
-        spec.more.emplace_back("device_dtype", lift(field, notes));
+      const Spelled<DType> device = lifter.dtype(name_text(field));
+      if (!has_values && !(device == lifter.dtype(name_text(*original_dtype))))
+        spec.more.emplace_back("device_dtype", lifter.lift(field));
     } else if (name == "layout") {
-      spec.layout = read_name(field, parse_layout, "layout", notes);
+      spec.layout = read_name(field, parse_layout, "layout", lifter);
     } else if (name == "storage_type") {
-      spec.storage = read_name(field, parse_storage_type, "storage type", notes);
-    } else if (name == "tile" && read_shape(field)) {  // native traces: a tile other than 32x32
-      spec.tile = read_shape(field);
+      spec.storage = read_name(field, parse_storage_type, "storage type", lifter);
+    } else if (name == "tile" && read_shape(field, lifter)) {  // native traces: a tile other than 32x32
+      spec.tile = read_shape(field, lifter);
     } else if (name == "memory_config") {
-      read_memory_field(field, spec, notes);
+      read_memory_field(field, spec, lifter);
     } else if ((name == "tensor_placement" || name == "mesh_device") && inner != nullptr) {
-      read_placement(*inner, spec, notes);
+      read_placement(*inner, spec, lifter);
     } else if (name == "tensor_id" || name == "is_allocated" || name == "device_id" || name == "mesh_coords" ||
                name == "mesh_shape" || name == "distribution_shape" || name == "placements" || name == "address") {
       // Python records of a graph report spread the placement over the tensor's own fields; ids are no configuration.
       if (name == "placements") {
-        read_placement(fields, spec, notes, false);
+        read_placement(fields, spec, lifter, false);
         if (const Value* mesh = find(fields, "mesh_shape"); mesh != nullptr && spec.placement) {
-          if (auto read = read_shape(*mesh)) spec.placement->mesh = *std::move(read);
+          if (auto read = read_shape(*mesh, lifter)) spec.placement->mesh = *std::move(read);
         }
       }
     } else if (!is_nothing(field)) {
-      spec.more.emplace_back(name, lift(field, notes));
+      spec.more.emplace_back(name, lifter.lift(field));
     }
   }
   return spec;
 }
 
-}  // namespace opwright::format
+}  // namespace opwright
