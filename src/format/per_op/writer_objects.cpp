@@ -125,11 +125,6 @@ void PerOpWriter::torch_tensor(const NativeValue& spec, int level, const Blob* b
     }
     lines.text("dtype", printed(spec.find("dtype")));
   }
-  for (std::size_t i = 0; style_.extended && i < spec.names.size(); ++i) {
-    if (spec.names[i] == "shape" || spec.names[i] == "dtype" || spec.names[i] == "class") continue;
-    lines.key(spec.names[i]);  // what the dialect of the call may know: strides, device
-    plain(*spec.items[i], lines.inner(), out);
-  }
   lines.end();
 }
 
