@@ -90,12 +90,12 @@ Checked<BoundCall> bind(const OpSpec& op, const OpConfig& config) {
       if (argument.value.is_null()) continue;
       return unknown_argument(op, config, argument);
     }
-    if (is_lost(argument.value) && param->lost != Lost::kRefuse) {
+    const bool is_gone = is_lost(argument.value) && param->lost != Lost::kHandle;
+    if (is_gone && param->lost != Lost::kRefuse) {
       if (param->lost == Lost::kAssumeNone) assumed.emplace_back(param->name);
       continue;
     }
-    if (is_lost(argument.value))
-      return lost(std::string(param->name), fmt::format("the trace lost {} of {}", param->name, op.name));
+    if (is_gone) return lost(std::string(param->name), fmt::format("the trace lost {} of {}", param->name, op.name));
     if (given.contains(param))
       return refuse(fmt::format("{}() got multiple values for argument '{}'", op.name, param->name),
                     std::string(param->name));

@@ -1,10 +1,11 @@
-// Tensors of one value in the form of another tensor, a row each: constant by definition.
+// Tensors of one value, in the form of another tensor or of a shape, a row each: constant by definition.
 #include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "ops/families.h"
+#include "ops/shared/eltwise.h"
 #include "ops/shared/movement.h"
 #include "ops/shared/stored_values.h"
 
@@ -14,21 +15,30 @@ namespace {
 struct Row {
   std::string_view name;
   std::optional<double> value;  // absent: the call's fill_value
+  bool like = true;             // in the form of a tensor; else a shape is given
+  bool takes_output = true;
 };
 constexpr std::array kRows{
-    Row{"ttnn.full_like", std::nullopt},
-    Row{"ttnn.ones_like", 1.0},
-    Row{"ttnn.zeros_like", 0.0},
+    Row{.name = "ttnn.full", .value = std::nullopt, .like = false},
+    Row{.name = "ttnn.full_like", .value = std::nullopt},
+    Row{.name = "ttnn.ones", .value = 1.0, .like = false, .takes_output = false},
+    Row{.name = "ttnn.ones_like", .value = 1.0},
+    Row{.name = "ttnn.zeros", .value = 0.0, .like = false, .takes_output = false},
+    Row{.name = "ttnn.zeros_like", .value = 0.0},
 };
 
 std::vector<Param> params(const Row& row) {
-  std::vector<Param> out{{.name = "tensor", .required = true, .role = Role::kPlain}};
+  std::vector<Param> out;
+  if (row.like)
+    out.push_back({.name = "tensor", .required = true, .role = Role::kPlain});
+  else
+    out.push_back({.name = "shape", .required = true});
   if (!row.value) out.push_back({.name = "fill_value", .required = true});
   out.push_back({.name = "dtype"});
   out.push_back({.name = "layout"});
-  out.push_back({.name = "device", .lost = Lost::kNoMatter});
+  out.push_back({.name = "device", .lost = row.like ? Lost::kNoMatter : Lost::kHandle});
   out.push_back({.name = "memory_config"});
-  out.push_back({.name = "optional_tensor", .role = Role::kBuffer});
+  if (row.takes_output) out.push_back({.name = "optional_tensor", .role = Role::kBuffer});
   return out;
 }
 
@@ -46,25 +56,38 @@ Checked<double> value_of(const Row& row, const BoundCall& call) {
   return number_argument(call, "fill_value", 0);
 }
 
+// The tensor that is asked for, before the arguments that change it.
+Checked<TensorSpec> form_of(const Row& row, const BoundCall& call) {
+  if (row.like) {
+    OPWRIGHT_CHECK_ASSIGN(const TensorSpec* input, tensor_argument(call, "tensor"));
+    if (on_host(*input)) return unsupported("tensor", "a tensor in the form of one on the host");
+    OPWRIGHT_CHECK(require_allocated(*input));
+    return moved(*input, input->shape, memory_of(*input));
+  }
+  OPWRIGHT_CHECK_ASSIGN(const auto shape, call.ints("shape"));
+  if (!shape) return type_error(call.op, "shape", Value());
+  if (!call.passed("device")) return unsupported("device", "a tensor on the host");
+  MemoryConfig dram;
+  dram.layout.value = MemoryLayout::kInterleaved;
+  dram.buffer.value = BufferType::kDram;
+  return eltwise::device_tensor(*shape, DType::kBfloat16, Layout::kRowMajor, std::move(dram));
+}
+
 Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, const Board& board) {
-  OPWRIGHT_CHECK_ASSIGN(const TensorSpec* input, tensor_argument(call, "tensor"));
+  OPWRIGHT_CHECK_ASSIGN(TensorSpec out, form_of(row, call));
   OPWRIGHT_CHECK_ASSIGN(const double value, value_of(row, call));
-  OPWRIGHT_CHECK_ASSIGN(const DType dtype, dtype_argument(call, "dtype", input->dtype.value));
-  OPWRIGHT_CHECK_ASSIGN(const Layout layout, call.layout("layout", input->layout.value));
+  OPWRIGHT_CHECK_ASSIGN(out.dtype.value, dtype_argument(call, "dtype", out.dtype.value));
+  OPWRIGHT_CHECK_ASSIGN(out.layout.value, call.layout("layout", out.layout.value));
   OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* memory, memory_argument(call, "memory_config"));
-  if (on_host(*input)) return unsupported("tensor", "a tensor in the form of one on the host");
-  OPWRIGHT_CHECK(require_allocated(*input));
-  if (is_integer(dtype) && !holds(dtype, value))
+  if (memory != nullptr) out.memory = *memory;
+  if (is_integer(out.dtype.value) && !holds(out.dtype.value, value))
     return unsupported("fill_value", "a value that an integer dtype does not hold");
   if (const TensorSpec* given = call.tensor("optional_tensor")) {
-    OPWRIGHT_REQUIRE(given->shape == input->shape,
+    OPWRIGHT_REQUIRE(given->shape == out.shape,
                      "Unary: Preallocated output shape must match computed shape. Computed: {}, Preallocated: {}",
-                     shape_text(input->shape), shape_text(given->shape));
+                     shape_text(out.shape), shape_text(given->shape));
     return given_back(*given, "optional_tensor");
   }
-  TensorSpec out = moved(*input, input->shape, memory == nullptr ? memory_of(*input) : *memory);
-  out.dtype.value = dtype;
-  out.layout.value = layout;
   return made(std::move(out), board);
 }
 

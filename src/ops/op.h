@@ -24,6 +24,7 @@ enum class Lost : std::uint8_t {
   kRefuse,      // the call cannot be repeated without it
   kAssumeNone,  // run as if it was not passed, and say so beside the verdict
   kNoMatter,    // a handle or a hint for speed: it changes no value and no spec
+  kHandle,      // a handle, kept as it is: that it was passed matters, which one does not
 };
 
 // Which parameters Python takes by position, and in which order, is told by signatures.h alone.

@@ -72,8 +72,11 @@ const Kernel* engine_kernel(std::string_view op) {
 
 std::span<const Kernel> fill_kernels() {
   static constexpr std::array kRows{
+      Kernel{.op = "ttnn.full", .run = run_full},
       Kernel{.op = "ttnn.full_like", .run = run_full},
+      Kernel{.op = "ttnn.ones", .run = [](const KernelJob& job) { return filled(job, 1); }},
       Kernel{.op = "ttnn.ones_like", .run = [](const KernelJob& job) { return filled(job, 1); }},
+      Kernel{.op = "ttnn.zeros", .run = [](const KernelJob& job) { return filled(job, 0); }},
       Kernel{.op = "ttnn.zeros_like", .run = [](const KernelJob& job) { return filled(job, 0); }},
   };
   return kRows;
