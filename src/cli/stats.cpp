@@ -61,6 +61,13 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
   OPWRIGHT_TRY_ASSIGN(const store::Totals totals, reader->totals());
+  OPWRIGHT_TRY_ASSIGN(const std::vector<store::SequenceRow> sequences, reader->sequences());
+  std::int64_t calls_kept = 0, bytes_kept = 0;
+  for (const store::SequenceRow& row : sequences) {
+    calls_kept += row.sequence.calls;
+    bytes_kept += row.packed;
+  }
+  const auto traces_kept = static_cast<std::int64_t>(sequences.size());
   Distribution all;
   OPWRIGHT_TRY(for_each_selected(*reader, selector, [&](Selected&& selected) -> Status {
     all.add(selected);
@@ -87,7 +94,10 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       .add_raw("conventions", counts_json(all.conventions))
       .add("raised", all.raised)
       .add("raised_configurations", all.raised_configurations)
-      .add("only_raised", all.only_raised);
+      .add("only_raised", all.only_raised)
+      .add("traces_kept", traces_kept)
+      .add("calls_kept", calls_kept)
+      .add("bytes_kept", bytes_kept);
   std::string human =
       fmt::format("{} of {}, {}{}, {}\n", plural(all.configurations, "configuration"),
                   plural(static_cast<std::int64_t>(all.operations.size()), "operation"), all.uncounted > 0 ? "≥" : "",
@@ -99,6 +109,9 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   human +=
       fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"),
                   plural(totals.traces, "trace"), size_text(totals.bytes), visible(env.store));
+  if (traces_kept > 0)
+    human += fmt::format("in their order: {} of {}, {}\n", plural(calls_kept, "call"), plural(traces_kept, "trace"),
+                         size_text(bytes_kept));
   if (all.configurations == 0) human = "no configuration matches\n";
   human += counts_text("operations (configurations)", all.operations, 15);
   human += counts_text("models (configurations)", all.models);

@@ -134,6 +134,9 @@ def test_an_import_says_what_it_keeps_in_order(opwright, path: str) -> None:
     report = answer(opwright("import", fixture(path), "--format", "json"))
     assert report["traces_kept"] == len(kept(opwright)) > 0
     assert report["calls_kept"] == sum(trace["calls"] for trace in kept(opwright))
+    totals = answer(opwright("stats", "--format", "json"))
+    assert [totals[key] for key in ("traces_kept", "calls_kept")] == [report[key] for key in ("traces_kept", "calls_kept")]
+    assert totals["bytes_kept"] == sum(trace["bytes"] for trace in kept(opwright))
     assert without["left_out"].pop("return values") > 0
     assert tried["left_out"] == report["left_out"] == without["left_out"]
     assert (tried["traces_kept"], tried["calls_kept"]) == (report["traces_kept"], report["calls_kept"])
