@@ -45,4 +45,60 @@ Result<Job> parse_job(std::string_view line) {
   return job;
 }
 
+WorkOrder order_of(const Job& job) {
+  return {job.record.index, job.record.line, job.record.recipe, job.board, job.pcc};
+}
+
+std::string to_json(const WorkOrder& order) {
+  JsonObject object;
+  object.add("index", order.index)
+      .add("case", order.line)
+      .add("data", flag_of(order.recipe.distribution))
+      .add("seed", fmt::format("{}", order.recipe.seed));  // a string: it has 64 bits without a sign
+  if (!order.board.empty()) object.add("board", order.board);
+  if (order.pcc) object.add_raw("pcc", json::float_text(*order.pcc));
+  return object.text();
+}
+
+Result<WorkOrder> parse_order(std::string_view line) {
+  json::Document document;
+  const auto root = document.parse(line);
+  if (!root) return fail(ErrorCode::kBadInput, "an order is no JSON: " + json::describe(line, root.error()));
+  const json::Node* index = (*root)->find("index");
+  const auto text = (*root)->string_field("case"), data = (*root)->string_field("data");
+  const auto seed = (*root)->string_field("seed");
+  const auto distribution = data ? parse_distribution(*data) : std::nullopt;
+  if (index == nullptr || !index->as_int64() || !text || !distribution || !seed)
+    return fail(ErrorCode::kBadInput, "an order without \"index\", \"case\", \"data\" or \"seed\"");
+  WorkOrder order{*index->as_int64(),
+                  std::string(*text),
+                  {*distribution, 0},
+                  std::string((*root)->string_field("board").value_or("")),
+                  number(**root, "pcc")};
+  const auto [end, error] = std::from_chars(seed->data(), seed->data() + seed->size(), order.recipe.seed);
+  if (error != std::errc() || end != seed->data() + seed->size())
+    return fail(ErrorCode::kBadInput, "an order whose \"seed\" is no number");
+  return order;
+}
+
+CaseRecord joined(const CaseRecord& planned, CaseRecord found) {
+  found.index = planned.index;
+  found.vector = planned.vector;
+  found.key = planned.key;
+  found.config_hash = planned.config_hash;
+  found.op = planned.op;
+  found.suite = planned.suite;
+  found.line = planned.line;
+  found.repeat = planned.repeat;
+  found.dtype = planned.dtype;
+  found.layout = planned.layout;
+  found.memory = planned.memory;
+  found.models = planned.models;
+  found.calls = planned.calls;
+  found.recipe = planned.recipe;
+  found.attempts = planned.attempts;
+  found.elements += planned.elements;  // the worker knows the outputs
+  return found;
+}
+
 }  // namespace opwright

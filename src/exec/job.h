@@ -13,10 +13,10 @@
 
 namespace opwright {
 
-inline constexpr int kWorkerProtocol = 1;
+inline constexpr int kWorkerProtocol = 2;
 inline constexpr char kGoodbye[] = "{\"bye\": true}";  // a worker's last line
 
-// One case to run: the part of its record that is known before, and what only the run needs.
+// One case to run, as the parent keeps it: the part of its record that is known before, and what only the run needs.
 struct Job {
   CaseRecord record;
   std::string board;          // of the trace, for devices that take the board of each case; "" else
@@ -26,5 +26,20 @@ struct Job {
 };
 std::string to_json(const Job& job);
 Result<Job> parse_job(std::string_view line);
+
+// What a worker needs of it.
+struct WorkOrder {
+  std::int64_t index = 0;  // comes back with the answer
+  std::string line;
+  DataRecipe recipe;
+  std::string board;
+  std::optional<double> pcc;
+};
+WorkOrder order_of(const Job& job);
+std::string to_json(const WorkOrder& order);
+Result<WorkOrder> parse_order(std::string_view line);
+
+// The record of a case: what was known of it before, and what its worker found.
+CaseRecord joined(const CaseRecord& planned, CaseRecord found);
 
 }  // namespace opwright

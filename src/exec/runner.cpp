@@ -132,7 +132,7 @@ class Runner {
     slot.at_start.resident = std::max(slot.at_start.resident, slot.worker->resident);
     slot.begun = false;
     if (!task.repeated) world_.started(number_of(slot), task.job);
-    if (!slot.worker->send(task.line)) return died(slot);
+    if (!slot.worker->send(to_json(order_of(task.job)))) return died(slot);
     return {};
   }
 
@@ -217,14 +217,16 @@ class Runner {
     }
     const json::Node* answer = (*root)->find("record");
     if (answer == nullptr || !slot.running || !slot.ready) return garbage(slot, line);
-    auto record = parse_record(*answer);
-    if (!record || record->index != slot.tasks.front().job.record.index) return garbage(slot, line);
+    auto found = parse_record(*answer);
+    const CaseRecord& planned = slot.tasks.front().job.record;
+    if (!found || found->index != planned.index) return garbage(slot, line);
+    CaseRecord record = joined(planned, *std::move(found));
     ++slot.worker->cases;
     const ProcessUsage now = slot.worker->usage();
     const std::int64_t growth = now.resident - slot.at_start.resident;
     if (growth > slot.worker->most_growth) {
       slot.worker->most_growth = growth;
-      slot.worker->grower = cut_text(record->line, 160);
+      slot.worker->grower = cut_text(record.line, 160);
     }
     slot.worker->resident = now.resident;
     const Task task = slot.tasks.front();
@@ -232,16 +234,16 @@ class Runner {
       // The answer is not the end of it.
       const auto what = farewell(*slot.worker, kAftermathSeconds);
       slot.worker.reset();
-      if (what && !Attribution::wanted(record->outcome)) {
-        apply(*what, *record);
+      if (what && !Attribution::wanted(record.outcome)) {
+        apply(*what, record);
         slot.stage = Stage::kEnd;
       }
-      return case_ended(slot, *std::move(record), slot.stage, Past{});
+      return case_ended(slot, std::move(record), slot.stage, Past{});
     }
     slot.last.reset();
-    if (!task.repeated) slot.last = EndedCase{*record, task.line, Stage::kEnd, slot.at_start.resident, {}, true};
-    const double seconds = record->wall_seconds;
-    OPWRIGHT_TRY(case_ended(slot, *std::move(record), slot.stage));
+    if (!task.repeated) slot.last = EndedCase{record, task.line, Stage::kEnd, slot.at_start.resident, {}, true};
+    const double seconds = record.wall_seconds;
+    OPWRIGHT_TRY(case_ended(slot, std::move(record), slot.stage));
     slot.worker->remember({task.line, seconds});
     // Freed memory stays with a worker. One that keeps more than its share has served its time.
     const auto share = options_.worker_bytes / static_cast<std::int64_t>(slots_.size());

@@ -131,17 +131,19 @@ class Worker {
         .text();
   }
 
-  CaseRecord run(Job job) {
+  // What is found of the case; the parent knows the rest.
+  CaseRecord run(const WorkOrder& order) {
     settle();
-    last_index_ = job.record.index;
+    last_index_ = order.index;
     tell_stage(Stage::kPlan);  // the parent knows now that the case has begun
-    CaseRecord record = std::move(job.record);
+    CaseRecord record;
+    record.index = order.index;
     record.started = utc_now();
     const auto start = std::chrono::steady_clock::now();
     stage_ = Stage::kPlan;
     running_ = true;
     try {
-      run_into(record, job);
+      run_into(record, order);
     } catch (const std::bad_alloc&) {
       record.outcome = Outcome::kHostMemory;
       record.reason = fmt::format("the worker may not take more memory, in the {}", name_of(stage_));
@@ -175,14 +177,14 @@ class Worker {
   }
 
  private:
-  void run_into(CaseRecord& record, const Job& job) {
-    const auto config = parse_case(record.line);
+  void run_into(CaseRecord& record, const WorkOrder& order) {
+    const auto config = parse_case(order.line);
     if (!config) {
       record.outcome = Outcome::kHarnessError;
       record.reason = config.error().message;
       return;
     }
-    const auto device = device_for(setup_.device, job.board);
+    const auto device = device_for(setup_.device, order.board);
     if (!device) {
       record.outcome = Outcome::kDeviceError;
       record.reason = device.error().message;
@@ -190,8 +192,8 @@ class Worker {
       return;
     }
     RunOptions options = setup_.options;
-    options.recipe = record.recipe;
-    if (job.pcc) options.pcc = job.pcc;
+    options.recipe = order.recipe;
+    if (order.pcc) options.pcc = order.pcc;
     options.mutate = setup_.mutate;
     options.keep_outputs = !setup_.against.empty();
     options.on_stage = [this](Stage stage) {
@@ -203,7 +205,7 @@ class Worker {
     fill_record(result, (*device)->can(), record);
     if (result.outcome == Outcome::kFailed) ask_second_opinion(*config, **device, options, record);
     if (setup_.golden) fill_golden(run_golden(*config, **device, options), record);
-    if (!setup_.against.empty()) run_against(*config, job, options, result, record);
+    if (!setup_.against.empty()) run_against(*config, order, options, result, record);
   }
 
   // Another implementation with the same data and the same reference: where that one fails too, the reference is the
@@ -220,9 +222,9 @@ class Worker {
     record.second_opinion = run_case(config, *simulated, options).outcome;
   }
 
-  void run_against(const OpConfig& config, const Job& job, const RunOptions& options, const CaseResult& first,
+  void run_against(const OpConfig& config, const WorkOrder& order, const RunOptions& options, const CaseResult& first,
                    CaseRecord& record) {
-    const auto second = device_for(setup_.against, job.board);
+    const auto second = device_for(setup_.against, order.board);
     if (!second) {
       record.against = name_of(Outcome::kDeviceError);
       record.disagreement = second.error().message;
@@ -373,13 +375,13 @@ int serve_worker(int in, int out) {
   answers.write_line(*hello);
   Heart heart(answers);
   while (lines.next(line)) {
-    auto job = parse_job(line);
-    if (!job) {
-      answers.write_line(JsonObject().add("cannot_start", job.error().message).text());
+    const auto order = parse_order(line);
+    if (!order) {
+      answers.write_line(JsonObject().add("cannot_start", order.error().message).text());
       return 3;
     }
-    heart.begin(job->record.index);
-    const CaseRecord record = worker.run(*std::move(job));
+    heart.begin(order->index);
+    const CaseRecord record = worker.run(*order);
     heart.end();
     answers.write_line(JsonObject().add_raw("record", to_json(record)).text());
   }
