@@ -7,7 +7,11 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
+#include "base/json.h"
+#include "model/record_fields.h"
 #include "report/page_data.h"
 #include "report/test_records.h"
 
@@ -51,6 +55,50 @@ TEST(ReportPage, NothingIsLeftOfTheTemplate) {
   EXPECT_THAT(html, Not(HasSubstr("{{")));
   EXPECT_THAT(html, HasSubstr("<title>r1 on sim:n150 · Opwright</title>"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'; style-src 'sha256-"));
+}
+
+// The names of an object's fields, in their order.
+std::set<std::string> names_in(const std::string& object) {
+  json::Document document;
+  const auto root = document.parse(object);
+  std::set<std::string> names;
+  if (!root || !(*root)->is(json::Kind::kObject)) return names;
+  for (std::uint32_t i = 0; i < (*root)->count; ++i) names.emplace((*root)->fields[i].key);
+  return names;
+}
+
+// Every field of a result (model/record_fields.h) is on the page under its name or a shorter one; what else is there is
+// made by the page.
+TEST(ReportPage, HasTheFieldsOfAResult) {
+  const std::map<std::string, std::string> shorter{{"case", "line"},
+                                                   {"bound_used", "bound"},
+                                                   {"wall_seconds", "wall"},
+                                                   {"device_seconds", "device"},
+                                                   {"cold_seconds", "cold"},
+                                                   {"kernel_seconds", "kernel"},
+                                                   {"reference_seconds", "reference"},
+                                                   {"l1_per_core", "l1"}};
+  const std::set<std::string> made{"cluster", "agreement"};
+  const std::set<std::string> left_out{"config_hash", "second_opinion"};  // for other tools; of a worker's answer only
+  std::set<std::string> expected = made;
+  const CaseRecord record = record_of(0);
+  for_each_field(record, [&](const RecordField& field, const auto&) {
+    const std::string name(field.name);
+    if (left_out.contains(name)) return;
+    EXPECT_TRUE(expected.insert(shorter.contains(name) ? shorter.at(name) : name).second) << name;
+  });
+  PageData page;
+  page.add(record);
+  const std::string columns = page.columns_json(), mark = "\"columns\":";
+  std::string text = columns.substr(columns.find(mark) + mark.size());
+  text.pop_back();
+  std::set<std::string> found = names_in(text);
+  const std::string details = unpacked(page.details().front());
+  const auto details_names = names_in(details.substr(1, details.size() - 2));
+  EXPECT_FALSE(found.empty());
+  EXPECT_FALSE(details_names.empty());
+  for (const std::string& name : details_names) EXPECT_TRUE(found.insert(name).second) << name << " is there twice";
+  EXPECT_EQ(found, expected);
 }
 
 TEST(ReportPage, DataCannotCloseItsElement) {
