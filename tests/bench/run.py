@@ -289,6 +289,38 @@ def query_jobs(bench):
         bench.notes.append(f"query over 100,000 configurations ({size / 1e6:.0f} MB store), {what}: {inside * 1e3:.1f} ms inside, "
                            f"{start.seconds * 1e3:.1f} ms start-up (--version): {' '.join(arguments)}")
 
+    asked_inside(bench, store)
+
+
+# Questions that terms do not answer, timed inside the program (query_bench): to the first and to the last configuration.
+INSIDE = [
+    ("one dimension", "dim[0]=2001"),
+    ("a range of it, many", "dim[-1]>=8192"),
+    ("one dimension, many", "dim[-1]=32"),
+    ("part of a name", "op~norm"),
+    ("part of an argument's text", "arg.memory_config~width"),
+    ("part of a dtype", "dtype~bfloat4"),
+    ("model and dimension", "model~llama and dim[0]=3001"),
+    ("machine and dimension", "machine~n300 and dim[0]=3001"),
+    ("a model that is not there", "model=foo"),
+    ("an argument's value", "op=linear and arg.program_config.per_core_M=4 and dim[0]=2001"),
+    ("a range of an argument", "arg.dim>1 and rank=2"),
+]
+
+
+def asked_inside(bench, store):
+    program = pathlib.Path(bench.program).parent / "query_bench"
+    if not program.exists():
+        bench.notes.append("query: not measured inside, no query_bench beside the program")
+        return
+    answers = subprocess.run([program, store, *(where for _, where in INSIDE)], capture_output=True, text=True, check=True).stdout
+    for (what, where), line in zip(INSIDE, answers.splitlines(), strict=True):
+        told = json.loads(line)
+        for part, goal in (("first", 0.005), ("last", 0.020)):
+            cells = [f"query: {what} ({told['rows']} found), to the {part}", "-", f"{told[part] * 1e3:.1f} ms", *["-"] * 6, f"<= {goal * 1e3:.0f} ms inside"]
+            bench.rows.append(([*cells, "yes" if told[part] <= goal else "NO"], told[part] <= goal))
+        bench.notes.append(f"query inside the program, {what}: {where}")
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

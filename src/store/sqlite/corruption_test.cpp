@@ -14,6 +14,7 @@
 namespace opwright::store::sqlite {
 namespace {
 
+constexpr std::uint64_t kLowKind = 77, kHighKind = 0xf00000000000004du;
 constexpr int kConfigurations = 150;
 constexpr std::size_t kPage = 1024;  // small, so that there are many
 
@@ -57,6 +58,19 @@ void ask_reader(Reader& reader, Answers& answers) {
   answers["all"] = shown(reader.candidates({}), text_of);
   for (const std::uint64_t term : {1ull, 2ull, 3ull, 1ull << 63, ~0ull})
     answers["term " + std::to_string(term)] = shown(reader.candidates(with_terms({term})), text_of);
+  for (const std::uint64_t kind : {kLowKind, kHighKind, kSourceFact, kMachineFact}) {
+    for (const std::int64_t value : {1, 2, 49})
+      answers["fact " + std::to_string(kind) + " " + std::to_string(value)] =
+          shown(reader.candidates(std::vector<Way>{{{}, {{{}, {{kind, value, value}}}}}}), text_of);
+    answers["facts " + std::to_string(kind)] =
+        shown(reader.candidates(std::vector<Way>{{{}, {{{}, {{kind, 0, 30}}}}}}), text_of);
+    answers["words " + std::to_string(kind)] =
+        shown(reader.words(std::vector<std::uint64_t>{kind}), [](const auto& words) {
+          std::string text;
+          for (const Word& word : words) text += std::to_string(word.value) + word.text + "\n";
+          return text;
+        });
+  }
   for (const int i : {0, 7, 77, kConfigurations - 1})
     answers["key " + std::to_string(i)] = shown(reader.with_key(to_hex(key(std::to_string(i))).substr(0, 12)), text_of);
 }
@@ -178,6 +192,9 @@ class Corruption : public ::testing::Test {
       batch.postings.push_back({1, id});
       if (i % 2 == 0) batch.postings.push_back({2, id});
       if (i % 3 == 0) batch.postings.push_back({1ull << 63, id});
+      const std::uint64_t kind = i % 2 == 0 ? kLowKind : kHighKind;
+      batch.facts.push_back({kind, i % 50, id});
+      batch.words.push_back({kind, i % 50, "word " + std::to_string(i % 50)});
     }
     const std::int64_t first = batch.forms.front().id.value;
     add_sequence(batch, trace_uid);
@@ -350,7 +367,7 @@ TEST_F(Corruption, EveryColumnOfEveryTable) {
     ASSERT_TRUE(find);
     while (*find->step()) tables[std::string(find->text(0))].emplace_back(find->text(1));
   }
-  EXPECT_EQ(tables.size(), 15u);
+  EXPECT_EQ(tables.size(), 17u);
   for (const auto& [table, columns] : tables) {
     for (const std::string& column : columns) {
       if ((table == "result" || table == "piece") && column == "id")
@@ -359,9 +376,9 @@ TEST_F(Corruption, EveryColumnOfEveryTable) {
       expect_noticed("UPDATE OR REPLACE " + table + " SET " + column + " = CASE typeof(" + column +
                      ") WHEN 'integer' THEN " + column + " + 1 WHEN 'real' THEN " + column +
                      " + 0.5 WHEN 'null' THEN 1"
-                     " WHEN 'blob' THEN CAST(substr(" +
+                     " WHEN 'blob' THEN CAST(coalesce(substr(" +
                      column + ", 1, length(" + column +
-                     ") - 1) || 'Z' AS BLOB)"
+                     ") - 1), '') || 'Z' AS BLOB)"
                      " ELSE " +
                      column + " || 'x' END" + one);
     }

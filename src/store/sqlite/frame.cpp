@@ -29,7 +29,8 @@ std::optional<std::string> decompress(std::string_view frame, std::uint64_t most
   const auto size = unpacked_size(frame);
   if (!size || *size > most) return std::nullopt;
   std::string bytes(static_cast<std::size_t>(*size), '\0');
-  const std::size_t got = ZSTD_decompress(bytes.data(), bytes.size(), frame.data(), frame.size());
+  thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+  const std::size_t got = ZSTD_decompressDCtx(context.get(), bytes.data(), bytes.size(), frame.data(), frame.size());
   if (ZSTD_isError(got) || got != *size) return std::nullopt;
   return bytes;
 }

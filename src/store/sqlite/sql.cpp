@@ -115,18 +115,24 @@ Status Statement::run() {
 
 void Statement::reset() { sqlite3_reset(handle_); }
 
-Statement::Kind Statement::kind(int column) const {
-  switch (sqlite3_column_type(handle_, column)) {
+Statement::Kind Statement::kind(int column) const { return cell(column).kind; }
+Statement::Cell Statement::cell(int column) const {
+  sqlite3_value* value = sqlite3_column_value(handle_, column);  // a connection belongs to one thread
+  switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
-      return Kind::kInteger;
+      return {Kind::kInteger, sqlite3_value_int64(value)};
     case SQLITE_FLOAT:
-      return Kind::kReal;
-    case SQLITE_TEXT:
-      return Kind::kText;
-    case SQLITE_BLOB:
-      return Kind::kBlob;
+      return {Kind::kReal, 0, sqlite3_value_double(value)};
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      return {Kind::kText, 0, 0, {text != nullptr ? text : "", static_cast<std::size_t>(sqlite3_value_bytes(value))}};
+    }
+    case SQLITE_BLOB: {
+      const auto* blob = static_cast<const char*>(sqlite3_value_blob(value));
+      return {Kind::kBlob, 0, 0, {blob != nullptr ? blob : "", static_cast<std::size_t>(sqlite3_value_bytes(value))}};
+    }
     default:
-      return Kind::kNull;
+      return {Kind::kNull};
   }
 }
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_, column); }

@@ -40,6 +40,14 @@ class Statement {
 
   enum class Kind { kInteger, kReal, kText, kBlob, kNull };
   Kind kind(int column) const;  // as it is stored, whatever the table says
+  // The same and its content in one look: checksums are made of every column of every row that is asked for.
+  struct Cell {
+    Kind kind;
+    std::int64_t integer = 0;
+    double real = 0;
+    std::string_view bytes = {};  // of a text or a blob; valid until the next step()
+  };
+  Cell cell(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;
   std::string_view text(int column) const;

@@ -40,18 +40,19 @@ RowSum& RowSum::add_null() { return bytes_ += 'n', *this; }
 
 RowSum& RowSum::add_columns(const Statement& row, int first, int count) {
   for (int column = first; column < first + count; ++column) {
-    switch (row.kind(column)) {
+    const Statement::Cell cell = row.cell(column);
+    switch (cell.kind) {
       case Statement::Kind::kInteger:
-        add(row.integer(column));
+        add(cell.integer);
         break;
       case Statement::Kind::kReal:
-        add(row.real(column));
+        add(cell.real);
         break;
       case Statement::Kind::kText:
-        add(row.text(column));
+        add(cell.bytes);
         break;
       case Statement::Kind::kBlob:
-        add_blob(row.blob(column));
+        add_blob(cell.bytes);
         break;
       case Statement::Kind::kNull:
         add_null();
