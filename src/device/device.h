@@ -87,8 +87,8 @@ class Device {
   // Why the last admit or run gave no answer, where its refusal is none: the device's program died, spoke garbage,
   // failed by no rule. Null when the device answered, and always for devices of this process.
   virtual const DeviceFailure* failure() const { return nullptr; }
-  // Asked between calls: what the device did after its last answer, unasked (it wrote on, it ended). That belongs to the
-  // calls before, not to the next one.
+  // Asked between calls: what the device did after its last answer, unasked (it wrote on, it ended). That belongs to
+  // the calls before, not to the next one.
   virtual std::optional<DeviceFailure> settle() { return std::nullopt; }
 };
 

@@ -1,9 +1,9 @@
 // Tensors, memory configs, shard specs and grids in every spelling that real traces have.
-#include "format/lift.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "format/lift.h"
 
 namespace opwright::format {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "base/subprocess.h"
 #include "base/words.h"
+#include "dialect/ttnn/ttnn.h"
 #include "jobs/salvage_store.h"
 #include "launch/environment.h"
 #include "launch/python_probe.h"
 #include "normalize/normalize.h"
-#include "dialect/ttnn/ttnn.h"
 #include "select/selected.h"
 #include "store/sqlite_door.h"
 #include "store/store.h"

@@ -25,7 +25,7 @@ struct ImportReport {
   std::int64_t forms = 0;           // distinct spellings of configurations in the input
   std::int64_t configurations = 0;  // distinct in the input, after filtering
   std::int64_t added = 0, known = 0;
-  std::int64_t traces_kept = 0, calls_kept = 0;  // in their order; 0 where that is not wanted, or the input has none
+  std::int64_t traces_kept = 0, calls_kept = 0;    // in their order; 0 where that is not wanted, or the input has none
   std::map<std::string, std::int64_t> operations;  // kept: name -> configurations
   std::map<std::string, std::int64_t> filtered;    // name -> calls, left out by the operation lists
   std::map<std::string, std::int64_t> not_listed;  // the part of them that is no operation we know

@@ -39,10 +39,10 @@ static_assert([] {
   return true;
 }());
 
-constexpr std::array kBlames{std::string_view(""),        std::string_view("op"),         std::string_view("reference"),
-                             std::string_view("harness"), std::string_view("state leak"), std::string_view("flaky"),
-                             std::string_view("machine"), std::string_view("device"),
-                             std::string_view("not reproduced")};
+constexpr std::array kBlames{
+    std::string_view(""),        std::string_view("op"),         std::string_view("reference"),
+    std::string_view("harness"), std::string_view("state leak"), std::string_view("flaky"),
+    std::string_view("machine"), std::string_view("device"),     std::string_view("not reproduced")};
 
 }  // namespace
 

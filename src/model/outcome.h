@@ -53,14 +53,14 @@ inline bool is_failure(Outcome outcome) {
 
 // Who a failure belongs to, by evidence of repetitions.
 enum class Blame : std::uint8_t {
-  kNobody,     // nothing failed, or nobody looked
-  kOperator,   // fails again, alone, in a clean process
-  kReference,  // the reference threw, died or gave no finite number where one is due
-  kHarness,    // our own protocol or worker
-  kStateLeak,  // fails after what its process ran before, passes alone
-  kFlaky,      // now so, now so, alone in a clean process
-  kMachine,    // the canary fails too
-  kDevice,     // the device's program does not start, breaks the protocol or touches what is not its own
+  kNobody,         // nothing failed, or nobody looked
+  kOperator,       // fails again, alone, in a clean process
+  kReference,      // the reference threw, died or gave no finite number where one is due
+  kHarness,        // our own protocol or worker
+  kStateLeak,      // fails after what its process ran before, passes alone
+  kFlaky,          // now so, now so, alone in a clean process
+  kMachine,        // the canary fails too
+  kDevice,         // the device's program does not start, breaks the protocol or touches what is not its own
   kNotReproduced,  // failed once, and never again
 };
 // "op", "reference", "harness", "state leak", "flaky", "machine", "device", "not reproduced"; "" for nobody

@@ -23,7 +23,7 @@ QUESTIONS = {
     "plan": ("run", "--dry-run", "--format", "json"),
     "import": ("import", "--dry-run", "--format", "json", "TRACE"),
     "diff": ("diff", "STORE", "SOUND", "--format", "json"),
-    "numbers": ("show", "--where", "dim[-1]>=16 or arg.memory_config~dram", "--format", "json"),
+    "numbers": ("show", "--where", "dim[-1]>=16 or arg.arg1~bfloat", "--format", "json"),
 }
 
 

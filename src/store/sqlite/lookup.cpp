@@ -55,12 +55,8 @@ Result<std::optional<KnownForm>> Lookup::find_form(const Hash128& fingerprint) {
   OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
   if (!row) return std::nullopt;
   if (verifier_.verifies()) OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find_form_));
-  const KnownForm form{{find_form_.integer(0)},
-                       {find_form_.integer(2)},
-                       static_cast<FormKind>(find_form_.integer(3)),
-                       find_form_.integer(7),
-                       find_form_.integer(8),
-                       find_form_.integer(9)};
+  const KnownForm form{{find_form_.integer(0)}, {find_form_.integer(2)}, static_cast<FormKind>(find_form_.integer(3)),
+                       find_form_.integer(7),   find_form_.integer(8),   find_form_.integer(9)};
   find_form_.reset();
   return form;
 }
