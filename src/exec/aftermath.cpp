@@ -21,9 +21,12 @@ std::optional<Aftermath> parse_aftermath(const json::Node& late) {
                    device != nullptr && device->is_true()};
 }
 
+std::string no_answer(std::string_view line) {
+  return fmt::format("the worker wrote what is no answer: {}", cut_text(line, 120));
+}
+
 Aftermath garbage_after(std::string_view line) {
-  return {Outcome::kHarnessError,
-          fmt::format("the worker wrote what is no answer: {}, after its answer", cut_text(line, 120)), false};
+  return {Outcome::kHarnessError, no_answer(line) + ", after its answer", false};
 }
 
 std::optional<Aftermath> farewell(WorkerProcess& worker, double patience) {
@@ -38,7 +41,7 @@ std::optional<Aftermath> farewell(WorkerProcess& worker, double patience) {
     goodbye = goodbye || line == kGoodbye;
     const auto root = document.parse(line);
     if (!root || !(*root)->is(json::Kind::kObject)) return garbage_after(line);
-    if (const json::Node* late = (*root)->find("late")) return parse_aftermath(*late);
+    if (const json::Node* late = (*root)->find("late")) return parse_aftermath(*late).value_or(garbage_after(line));
   }
   if (!said.ended || goodbye) return std::nullopt;
   return Aftermath{Outcome::kCrashed, fmt::format("its process ended with {} after its answer", worker.bury(false)),

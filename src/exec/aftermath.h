@@ -21,7 +21,9 @@ struct Aftermath {
 // A worker's own word for it: the value of "late" (docs/formats/worker-protocol.md).
 std::optional<Aftermath> parse_aftermath(const json::Node& late);
 
-// A line of a worker that is no word of its protocol.
+// In words: a line of a worker that is no word of its protocol.
+std::string no_answer(std::string_view line);
+// The same, after an answer.
 Aftermath garbage_after(std::string_view line);
 
 // Ends a worker that has nothing to do, in peace, and tells what happened after its last answer. With `patience` it is

@@ -153,6 +153,12 @@ std::string Attribution::rate() const {
   return fmt::format("{} of {} alone in a clean process", alone_failed_, plural(alone_, "time"));
 }
 
+std::string Attribution::what_ran() const {
+  const auto again = static_cast<std::int64_t>(facts_.history.size());
+  if (again >= facts_.ran_before) return "what ran before it";
+  return fmt::format("the last {} of {} cases that ran before it", again, facts_.ran_before);
+}
+
 std::string Attribution::canary_words() const {
   if (canary_ == 0) return "the canary passes";
   return fmt::format("of the canaries {} fails too ({}), {} passes", facts_.canaries.front(), canary_reason_,
@@ -184,10 +190,9 @@ void Attribution::decide_from_repetitions() {
                               size_text(facts_.resident_before), size_text(facts_.resident_limit),
                               facts_.grower.empty() ? "" : ", most of it kept by " + facts_.grower, rate()));
   if (alone_failed_ + after_failed_ == 0)
-    return decide(
-        Blame::kNotReproduced,
-        fmt::format("failed once, and never again: {}{}", rate(),
-                    after_ > 0 ? fmt::format(", 0 of {} after what ran before it", plural(after_, "time")) : ""));
+    return decide(Blame::kNotReproduced,
+                  fmt::format("failed once, and never again: {}{}", rate(),
+                              after_ > 0 ? fmt::format(", 0 of {} after {}", plural(after_, "time"), what_ran()) : ""));
   if (alone_failed_ < alone_)
     return decide(Blame::kFlaky, fmt::format("failed {} of {} runs: the first, and {}",
                                              alone_failed_ + after_failed_ + 1, 1 + alone_ + after_, rate()));

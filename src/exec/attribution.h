@@ -21,6 +21,7 @@ struct FailureFacts {
   Stage stage = Stage::kEnd;          // where its worker was when it died or was stopped
   std::vector<std::string> history;   // cases that its process had run before, the latest first, as far as they can be
                                       // run again
+  std::int64_t ran_before = 0;        // all of them
   std::vector<std::string> canaries;  // operations known to be good, none of them this case's
   std::int64_t resident_before = 0;   // of its process when the case began
   std::int64_t resident_limit = 0;    // what the process may have; 0 unknown
@@ -82,6 +83,7 @@ class Attribution {
   void decide_from_repetitions();
   void decide_leak();
   std::string rate() const;          // "4 of 4 times alone in a clean process"
+  std::string what_ran() const;      // "the last 256 of 900 cases that ran before it"
   std::string canary_words() const;  // "the canary passes"
   int wanted_repetitions() const;
   int wanted_leaks() const;  // repetitions of each kind that show a state leak

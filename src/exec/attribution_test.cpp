@@ -141,6 +141,14 @@ TEST(Attribution, WhatNeverFailsAgainIsNotCalledFlaky) {
   }
 }
 
+TEST(Attribution, AHistoryThatIsNotRunAgainAsAWholeIsSaid) {
+  FailureFacts given = facts(Outcome::kFailed, 30);
+  given.ran_before = 900;
+  const auto found = with_good_canaries(given, [](Step) { return false; });
+  EXPECT_NE(found.evidence().find("after the last 30 of 900 cases that ran before it"), std::string::npos)
+      << found.evidence();
+}
+
 TEST(Attribution, TheStageTellsTheReference) {
   for (const Outcome outcome : {Outcome::kCrashed, Outcome::kTimedOut}) {
     const auto found = attributed(facts(outcome), [&](Step step) {

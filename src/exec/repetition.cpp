@@ -23,6 +23,7 @@ Result<FailureFacts> facts_of(const EndedCase& failed, const std::vector<Canary>
     facts.history.push_back(job.record.line);
   }
   for (const Canary* canary : canaries_for(failed, canaries)) facts.canaries.push_back(canary->op);
+  facts.ran_before = failed.past.cases;
   facts.resident_before = failed.resident;
   facts.grower = failed.past.grower;
   return facts;

@@ -30,7 +30,8 @@ struct Task {
 
 // What the process of a case had done before it.
 struct Past {
-  std::vector<std::string> history;  // lines of jobs, the latest first
+  int cases = 0;                     // how many it had run
+  std::vector<std::string> history;  // lines of the jobs that can be run again, the latest first
   std::string grower;                // the case that kept most memory
 };
 

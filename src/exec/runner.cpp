@@ -221,7 +221,6 @@ class Runner {
     const CaseRecord& planned = slot.tasks.front().job.record;
     if (!found || found->index != planned.index) return garbage(slot, line);
     CaseRecord record = joined(planned, *std::move(found));
-    ++slot.worker->cases;
     const ProcessUsage now = slot.worker->usage();
     const std::int64_t growth = now.resident - slot.at_start.resident;
     if (growth > slot.worker->most_growth) {
@@ -229,7 +228,7 @@ class Runner {
       slot.worker->grower = cut_text(record.line, 160);
     }
     slot.worker->resident = now.resident;
-    const Task task = slot.tasks.front();
+    const Task& task = slot.tasks.front();
     if (task.repeated && task.counts && slot.failed.late) {
       // The answer is not the end of it.
       const auto what = farewell(*slot.worker, kAftermathSeconds);
@@ -242,9 +241,9 @@ class Runner {
     }
     slot.last.reset();
     if (!task.repeated) slot.last = EndedCase{record, task.line, Stage::kEnd, slot.at_start.resident, {}, true};
-    const double seconds = record.wall_seconds;
+    WorkerProcess::Ran ran{task.line, record.wall_seconds};
     OPWRIGHT_TRY(case_ended(slot, std::move(record), slot.stage));
-    slot.worker->remember({task.line, seconds});
+    slot.worker->remember(std::move(ran));
     // Freed memory stays with a worker. One that keeps more than its share has served its time.
     const auto share = options_.worker_bytes / static_cast<std::int64_t>(slots_.size());
     if (slot.worker && options_.worker_bytes > 0 && slot.worker->resident > share && !slot.running) {
@@ -259,6 +258,7 @@ class Runner {
     Past past;
     if (!slot.worker) return past;
     past.grower = slot.worker->grower;
+    past.cases = slot.worker->cases - (answered ? 1 : 0);
     double seconds = 0;
     for (const WorkerProcess::Ran& ran : slot.worker->history) {
       if (std::exchange(answered, false)) continue;
@@ -288,7 +288,10 @@ class Runner {
       slot.running = false;
     }
     EndedCase failed = *std::exchange(slot.last, std::nullopt);
-    if (Attribution::wanted(failed.record.outcome)) return {};  // it has its blame, or will have it
+    if (Attribution::wanted(failed.record.outcome)) {  // it has its blame, or will have it
+      world_.note(fmt::format("{}: {}", failed.record.line, what.reason));
+      return {};
+    }
     apply(what, failed.record);
     failed.past = std::move(past);
     OPWRIGHT_TRY(world_.keep(failed.record));
@@ -338,10 +341,9 @@ class Runner {
   Status garbage(Slot& slot, const std::string& line) {
     if (!slot.ready)
       return not_started(slot, fmt::format("the worker wrote what is no hello: {}", cut_text(line, 120)));
-    const std::string problem = fmt::format("the worker wrote what is no answer: {}", cut_text(line, 120));
     const bool late = after_answer(slot);
     CaseRecord record;
-    if (slot.running) record = lost_record(slot, Outcome::kHarnessError, problem);
+    if (slot.running) record = lost_record(slot, Outcome::kHarnessError, no_answer(line));
     Past past = past_of(slot, late);
     slot.worker.reset();
     if (late) return too_late(slot, garbage_after(line), std::move(past));

@@ -128,6 +128,7 @@ bool WorkerProcess::take(std::vector<std::string>& lines) {
 }
 
 void WorkerProcess::remember(Ran ran) {
+  ++cases;
   history.push_front(std::move(ran));
   if (history.size() > kMostHistory) history.pop_back();
 }

@@ -60,8 +60,8 @@ class WorkerProcess {
   };
   static constexpr std::size_t kMostHistory = 256;
   int cases = 0;
-  std::deque<Ran> history;  // the latest first
-  void remember(Ran ran);
+  std::deque<Ran> history;       // the latest first
+  void remember(Ran ran);        // a case that it has ended
   std::int64_t resident = 0;     // when its last case ended
   std::int64_t most_growth = 0;  // … and the case that kept most memory
   std::string grower;

@@ -36,12 +36,6 @@ const Node* find(const std::vector<Field>& fields, std::string_view key) {
   return nullptr;
 }
 
-std::string python_list(const Node& node) {  // str(list) of Python
-  std::string text;
-  json::append_python_repr(text, node);
-  return text;
-}
-
 bool is_ascii(std::string_view text) {
   unsigned high = 0;  // no early end: the compiler looks at many bytes at once
   for (const char c : text) high |= static_cast<unsigned char>(c) & 0x80U;

@@ -15,12 +15,6 @@ using json::Field;
 using json::Kind;
 using json::Node;
 
-std::string python_list(const Node& node) {  // str(list) of Python
-  std::string text;
-  json::append_python_repr(text, node);
-  return text;
-}
-
 // Machines whose mesh follows from their name, as the existing tracer knows them: series, cards, mesh.
 struct KnownMesh {
   std::string_view series, cards, devices, shape;
@@ -34,6 +28,12 @@ std::string_view scalar(const Node* machine, std::string_view key) {
 }
 
 }  // namespace
+
+std::string python_list(const Node& node) {
+  std::string text;
+  json::append_python_repr(text, node);
+  return text;
+}
 
 std::string mesh_shape_of(const Node& mesh_device, const Node* machine) {
   for (const char* key : {"shape", "distribution_shape"}) {

@@ -23,6 +23,9 @@ MeshFacts mesh_facts(const json::Node& mesh_device, const json::Node* machine_in
 // unknown.
 std::string mesh_shape_of(const json::Node& mesh_device, const json::Node* machine_info);
 
+// str(list) of Python.
+std::string python_list(const json::Node& node);
+
 // machine_info of the run with the mesh merged in; "" when neither says anything.
 std::string merged_machine(const json::Node* machine_info, const MeshFacts& mesh);
 
