@@ -3,7 +3,7 @@
 #include <openssl/evp.h>
 #include <xxhash.h>
 
-#include <cstdlib>
+#include "base/broken.h"
 
 namespace opwright {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // EVP_MD_fetch costs more than hashing a small record, so each algorithm is fetched once.
 const EVP_MD* fetched(const char* name) {
   const EVP_MD* md = EVP_MD_fetch(nullptr, name, nullptr);
-  if (md == nullptr) std::abort();  // the crypto library lacks a standard hash: nothing can go on
+  if (md == nullptr) broken("the crypto library has the standard hashes", name);
   return md;
 }
 
@@ -26,7 +26,7 @@ void digest(const EVP_MD* md, std::string_view text, std::uint8_t* out) {
   if (EVP_DigestInit_ex2(digester.context, md, nullptr) != 1 ||
       EVP_DigestUpdate(digester.context, text.data(), text.size()) != 1 ||
       EVP_DigestFinal_ex(digester.context, out, &size) != 1) {
-    std::abort();
+    broken("the crypto library computes what it has", std::to_string(text.size()) + " bytes");
   }
 }
 

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdlib>
+
+#include "base/broken.h"
 
 namespace opwright {
 namespace {
@@ -14,7 +15,7 @@ const LimitFlag& flag_of(Limit limit) {
   for (const LimitFlag& flag : kLimitFlags) {
     if (flag.limit == limit) return flag;
   }
-  std::abort();  // every limit has its flag
+  broken("every limit has its flag");
 }
 
 }  // namespace

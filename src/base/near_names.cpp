@@ -5,6 +5,8 @@
 #include <optional>
 #include <tuple>
 
+#include "base/text.h"
+
 namespace opwright {
 namespace {
 
@@ -23,11 +25,6 @@ std::string folded(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string_view last_component(std::string_view name) {
-  const std::size_t at = name.rfind('.');
-  return at == std::string_view::npos ? name : name.substr(at + 1);
 }
 
 // Takes the components both begin with away, so that `ttnn.` does not make all names of a library alike.
@@ -86,7 +83,7 @@ std::optional<Distance> distance(std::string_view wanted, std::string_view name)
 
 // Of the whole names, or of their last components.
 std::optional<Distance> dotted_distance(std::string_view wanted, std::string_view name) {
-  const std::string_view wanted_end = last_component(wanted), name_end = last_component(name);
+  const std::string_view wanted_end = last_part(wanted, "."), name_end = last_part(name, ".");
   const std::size_t step = wanted_end.size() == wanted.size() ? 0 : 1;  // another path counts a little
   std::optional<Distance> by_end;
   if (name_end.size() != name.size() && !name_end.empty() && !wanted_end.empty())

@@ -2,16 +2,13 @@
 
 #include <openssl/evp.h>
 
-#include <cstdlib>
-#include <iostream>
+#include "base/broken.h"
 
 namespace opwright {
 namespace {
 
 void check(bool ok, const char* what) {
-  if (ok) return;
-  std::cerr << "opwright: OpenSSL cannot compute SHA-256 (" << what << ")\n";
-  std::abort();
+  if (!ok) broken("OpenSSL computes SHA-256", what);
 }
 
 EVP_MD_CTX* context(void* state) { return static_cast<EVP_MD_CTX*>(state); }

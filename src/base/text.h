@@ -14,4 +14,10 @@ constexpr std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// `ttnn.DataType.BFLOAT16`, `DataType::BFLOAT16` -> `BFLOAT16`: what stands behind the last separator.
+constexpr std::string_view last_part(std::string_view name, std::string_view separators = ".:") {
+  const std::size_t at = name.find_last_of(separators);
+  return at == std::string_view::npos ? name : name.substr(at + 1);
+}
+
 }  // namespace opwright

@@ -1,11 +1,33 @@
-// Numbers and texts of a native trace, read with every bound checked: nothing in a file is trusted.
+// Numbers and texts as bytes, and back with every bound checked: nothing in a file is trusted.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
-namespace opwright::format {
+namespace opwright {
+
+// LEB128: seven bits a byte, the lowest first.
+inline void append_varint(std::string& out, std::uint64_t value) {
+  while (value >= 0x80) {
+    out += static_cast<char>(value | 0x80);
+    value >>= 7;
+  }
+  out += static_cast<char>(value);
+}
+inline void append_zigzag(std::string& out, std::int64_t value) {
+  append_varint(out, (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+}
+inline void append_sized(std::string& out, std::string_view text) {
+  append_varint(out, text.size());
+  out += text;
+}
+inline void append_real(std::string& out, double value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
 
 // Reads from the front of `bytes`. After something did not fit, `ok()` is false and every read gives nothing.
 class ByteReader {
@@ -83,4 +105,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace opwright::format
+}  // namespace opwright
