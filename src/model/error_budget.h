@@ -22,8 +22,22 @@ struct ErrorBudget {
   int accumulator_bits = 24;  // significand of the accumulator: 8 for bfloat16, 24 for float32
   std::int64_t group = 16;    // terms added before the accumulator rounds once
   std::int64_t block = 0;     // terms after which a partial sum goes to an outer accumulator of that width; 0: never
-  double pcc = 0.999;         // threshold on N(0,1)-like data
-  std::string why;            // one line for people: "bf16 accumulation of 2048 terms, HiFi2"
+  std::int64_t passes = 1;    // a sum that goes through memory between: each pass rounds to the output dtype
+  // Functions that are applied to the result before it leaves (activations): their own error, in `ulps` of the output
+  // dtype at max(|exact|, `floor`) and as a part of the value. What they make of the error before them follows from
+  // the function.
+  struct After {
+    double ulps = 0.0;
+    double floor = 0.0;
+    double relative = 0.0;
+  };
+  After after;
+  // By how much a row as a whole may be scaled, or shifted as a part of its rms, beyond what chance explains: errors
+  // of a sum or a factor that all elements of a row share. Negative: elements of a row share nothing, or nobody knows.
+  double common = -1.0;
+  double row_chance = 0.0;  // the part of `common` that differs from row to row by chance: it does not scale them all
+  double pcc = 0.999;       // threshold on N(0,1)-like data
+  std::string why;          // one line for people: "bf16 accumulation of 2048 terms, HiFi2"
 };
 
 }  // namespace opwright

@@ -1,5 +1,7 @@
 #include "model/op_config.h"
 
+#include "base/text.h"
+
 namespace opwright {
 
 std::string_view name_of(Convention convention) {
@@ -26,9 +28,6 @@ std::string dotted(std::string_view op) {
   return name;
 }
 
-std::string_view short_name(std::string_view op) {
-  const std::size_t at = op.find_last_of(".:");
-  return at == std::string_view::npos ? op : op.substr(at + 1);
-}
+std::string_view short_name(std::string_view op) { return last_part(op); }
 
 }  // namespace opwright

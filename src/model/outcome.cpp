@@ -32,6 +32,7 @@ constexpr std::array kOutcomes{
     OutcomeName{Outcome::kHarnessError, "harness_error", Standing::kFailed, "NOT_RUN"},
     OutcomeName{Outcome::kXfailed, "xfailed", Standing::kUndecided, "XFAIL"},
     OutcomeName{Outcome::kXpassed, "xpassed", Standing::kFailed, "XPASS"},
+    OutcomeName{Outcome::kReferenceWrong, "reference_wrong", Standing::kFailed, "FAIL_ASSERT_EXCEPTION"},
 };
 static_assert([] {
   for (std::size_t i = 0; i < kOutcomes.size(); ++i)

@@ -28,6 +28,8 @@ enum class Outcome : std::uint8_t {
   kHarnessError,  // our own part failed: protocol garbage, a reference that threw
   kXfailed,       // a case of an xfail suite that did not pass, as expected
   kXpassed,       // … that passed
+  // What we hold it against is wrong, our reference or our rules: others agree with each other and not with us.
+  kReferenceWrong,
 };
 std::span<const Outcome> all_outcomes();
 std::string_view name_of(Outcome outcome);  // "passed", "out_of_memory", …

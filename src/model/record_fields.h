@@ -17,6 +17,7 @@ struct RecordField {
   int place;              // of the column in a row of the store, behind the run; 0: not stored
   int csv;                // its column in `--export csv`, from 1; 0: not there
   std::string_view meaning;
+  bool planned = false;  // known before the case runs: a worker's answer does not change it
 };
 
 inline constexpr int kStoredFields = 47;
@@ -27,29 +28,33 @@ template <class Record, class Use>
 void for_each_field(Record& record, const Use& use) {
   const auto field = [&](std::string_view name, const char* column, int place, int csv, auto& member,
                          std::string_view meaning) { use(RecordField{name, column, place, csv, meaning}, member); };
-  field("index", "place", 1, 1, record.index, "place in the plan of its run");
-  field("vector", "vector", 2, 2, record.vector, "id of the test vector: the same in every run");
-  field("key", "key", 3, 3, record.key, "of the configuration");
-  field("config_hash", "config_hash", 4, 4, record.config_hash, "what the existing tooling knows it by");
-  field("op", "op", 5, 5, record.op, "operation");
-  field("suite", "suite", 6, 6, record.suite, "of the vector");
-  field("case", "line", 7, 44, record.line, "the case line");
-  field("repeat", "repeat", 8, 45, record.repeat, "the command that runs it alone");
-  field("dtype", "dtype", 9, 14, record.dtype, "of the first tensor");
-  field("layout", "layout", 10, 15, record.layout, "of the first tensor");
-  field("memory", "memory", 11, 16, record.memory, "where the first tensor lies");
-  field("models", "models", 12, 17, record.models, "that call it, separated by commas");
-  field("calls", "calls", 13, 18, record.calls, "of the models: the weight of the case");
+  const auto planned = [&](std::string_view name, const char* column, int place, int csv, auto& member,
+                           std::string_view meaning) {
+    use(RecordField{name, column, place, csv, meaning, true}, member);
+  };
+  planned("index", "place", 1, 1, record.index, "place in the plan of its run");
+  planned("vector", "vector", 2, 2, record.vector, "id of the test vector: the same in every run");
+  planned("key", "key", 3, 3, record.key, "of the configuration");
+  planned("config_hash", "config_hash", 4, 4, record.config_hash, "what the existing tooling knows it by");
+  planned("op", "op", 5, 5, record.op, "operation");
+  planned("suite", "suite", 6, 6, record.suite, "of the vector");
+  planned("case", "line", 7, 44, record.line, "the case line");
+  planned("repeat", "repeat", 8, 45, record.repeat, "the command that runs it alone");
+  planned("dtype", "dtype", 9, 14, record.dtype, "of the first tensor");
+  planned("layout", "layout", 10, 15, record.layout, "of the first tensor");
+  planned("memory", "memory", 11, 16, record.memory, "where the first tensor lies");
+  planned("models", "models", 12, 17, record.models, "that call it, separated by commas");
+  planned("calls", "calls", 13, 18, record.calls, "of the models: the weight of the case");
   field("elements", "elements", 14, 19, record.elements, "of all tensors, in and out");
-  field("seed", "seed", 16, 21, record.recipe.seed, "of the input data");
-  field("data", "distribution", 15, 20, record.recipe.distribution, "distribution of plain inputs");
+  planned("seed", "seed", 16, 21, record.recipe.seed, "of the input data");
+  planned("data", "distribution", 15, 20, record.recipe.distribution, "distribution of plain inputs");
   field("outcome", "outcome", 17, 7, record.outcome, "how it ended");
   field("reason", "reason", 18, 8, record.reason, "why it is not passed");
   field("argument", "argument", 19, 9, record.argument, "the parameter at fault");
   field("blame", "blame", 20, 10, record.blame, "who a failure belongs to");
   field("evidence", "evidence", 21, 11, record.evidence, "what was repeated to find that out, and how it ended");
   field("notes", "notes", 22, 12, record.notes, "what a reader must know beside the outcome");
-  field("attempts", "attempts", 23, 13, record.attempts, "how often it ran");
+  planned("attempts", "attempts", 23, 13, record.attempts, "how often it ran");
   field("second_opinion", "", 0, 0, record.second_opinion,
         "a worker's answer only: how the simulated device ended with the same data");
   field("pcc", "pcc", 24, 22, record.pcc, "correlation with the reference, the worst of all outputs");

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace opwright {
 namespace {
 
@@ -45,12 +47,6 @@ bool equal_ignoring_case(std::string_view text, std::string_view upper) {
   return text.size() == upper.size() && std::equal(text.begin(), text.end(), upper.begin(), [](char a, char b) {
            return std::toupper(static_cast<unsigned char>(a)) == b;
          });
-}
-
-// `DataType::BFLOAT16`, `ttnn.bfloat16` -> the part behind the last `::` or `.`
-std::string_view last_part(std::string_view text) {
-  const std::size_t at = text.find_last_of(":.");
-  return at == std::string_view::npos ? text : text.substr(at + 1);
 }
 
 // A name outside the set has one spelling too: without its prefixes and suffix, in capitals.

@@ -73,7 +73,16 @@ struct ShardSpec {
   std::vector<std::pair<std::string, Value>> more;  // fields we have no word for
 };
 
+// Nouns with many parts are copied, moved and ended in one place (value.cpp): written out by the compiler
+// in each of the hundreds of files that use them, these members were a good part of the time that a build takes.
 struct MemoryConfig {
+  MemoryConfig();
+  MemoryConfig(const MemoryConfig&);
+  MemoryConfig(MemoryConfig&&) noexcept;
+  MemoryConfig& operator=(const MemoryConfig&);
+  MemoryConfig& operator=(MemoryConfig&&) noexcept;
+  ~MemoryConfig();
+
   Spelled<MemoryLayout> layout;
   Spelled<BufferType> buffer;
   std::optional<ShardSpec> shard;
@@ -91,6 +100,13 @@ struct Placement {
 };
 
 struct TensorSpec {
+  TensorSpec();
+  TensorSpec(const TensorSpec&);
+  TensorSpec(TensorSpec&&) noexcept;
+  TensorSpec& operator=(const TensorSpec&);
+  TensorSpec& operator=(TensorSpec&&) noexcept;
+  ~TensorSpec();
+
   std::string type;  // "" for a ttnn tensor, else the foreign type: "torch.Tensor"
   Shape shape;
   bool has_shape = false;

@@ -175,6 +175,26 @@ void append_tensor(std::string& out, const TensorSpec& spec) {
 
 }  // namespace
 
+MemoryConfig::MemoryConfig() = default;
+MemoryConfig::MemoryConfig(const MemoryConfig&) = default;
+MemoryConfig::MemoryConfig(MemoryConfig&&) noexcept = default;
+MemoryConfig& MemoryConfig::operator=(const MemoryConfig&) = default;
+MemoryConfig& MemoryConfig::operator=(MemoryConfig&&) noexcept = default;
+MemoryConfig::~MemoryConfig() = default;
+
+TensorSpec::TensorSpec() = default;
+TensorSpec::TensorSpec(const TensorSpec&) = default;
+TensorSpec::TensorSpec(TensorSpec&&) noexcept = default;
+TensorSpec& TensorSpec::operator=(const TensorSpec&) = default;
+TensorSpec& TensorSpec::operator=(TensorSpec&&) noexcept = default;
+TensorSpec::~TensorSpec() = default;
+
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 void append_name(std::string& out, std::string_view name) {
   if (is_plain(name))
     out += name;

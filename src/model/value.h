@@ -54,6 +54,11 @@ class Value {
     requires(!std::is_same_v<std::decay_t<T>, Value> && !std::is_same_v<std::decay_t<T>, const char*>)
   explicit Value(T&& data) : data_(std::forward<T>(data)) {}
   explicit Value(const char* text) : data_(std::string(text)) {}
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
 
   static Value dict(Fields entries);
   static Value structure(std::string type, Fields fields);
