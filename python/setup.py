@@ -26,15 +26,18 @@ def sources() -> list[str]:
 
 
 class BuildPackage(build_py):
-    """Adds what lies beside the package or is built elsewhere: our sitecustomize, and the program."""
+    """Adds what lies beside the package or is built elsewhere: the dialect's tables, our sitecustomize, and the program."""
 
     def run(self) -> None:
         super().run()
-        if self.editable_mode:
-            return  # the source tree is used as it is
+        tables = REPO / "src" / "dialect" / "ttnn" / "hook_tables.py"
+        if self.editable_mode:  # the source tree is used as it is; git ignores the copy
+            shutil.copy2(tables, HERE / "opwright" / "_ttnn_tables.py")
+            return
         package = Path(self.build_lib) / "opwright"
         (package / "bootstrap").mkdir(parents=True, exist_ok=True)
         shutil.copy2(HERE / "bootstrap" / "sitecustomize.py", package / "bootstrap")
+        shutil.copy2(tables, package / "_ttnn_tables.py")
         program = os.environ.get("OPWRIGHT_WHEEL_PROGRAM")
         if program:
             shutil.copytree(program, package, dirs_exist_ok=True)
@@ -48,7 +51,7 @@ WORK = REPO / "build" / "python-package"
 (WORK / "egg").mkdir(parents=True, exist_ok=True)
 
 setup(
-    packages=["opwright", "opwright.device", "opwright.oracle", "opwright.ttnn_device"],
+    packages=["opwright", "opwright.compat", "opwright.device", "opwright.oracle", "opwright.serialize", "opwright.ttnn_device"],
     package_data={"opwright": ["py.typed", "*.pyi"]},
     ext_modules=[
         Extension(

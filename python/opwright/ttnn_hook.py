@@ -13,25 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from . import _capture, _machine, describe
-
-# Methods of ttnn.Tensor that compute, move or free. Operators and indexing reach operations by themselves.
-TENSOR_METHODS = (
-    "reshape",
-    "to",
-    "cpu",
-    "pad",
-    "unpad",
-    "pad_to_tile",
-    "unpad_from_tile",
-    "to_torch",
-    "to_torch_with_padded_shape",
-    "to_numpy",
-    "to_list",
-    "item",
-    "extract_shard",
-    "deallocate",
-    "update_tensor_topology",
-)
+from ._ttnn_tables import DIRECT_FAMILIES, OPERATION_CLASSES, TENSOR_METHODS
 
 _MARK = "__opwright_original__"
 _wrapped: list[tuple[Any, str, Any]] = []
@@ -40,7 +22,7 @@ _wrapped: list[tuple[Any, str, Any]] = []
 def install_early(decorators: ModuleType) -> None:
     """Wraps the operation classes, as soon as the module that defines them is there."""
     _capture.set_describe(describe)
-    for name, is_slow in (("FastOperation", False), ("Operation", True)):
+    for name, is_slow in OPERATION_CLASSES:
         cls = getattr(decorators, name, None)
         if cls is None:
             if name == "FastOperation":
@@ -75,11 +57,6 @@ def remove() -> None:
             pass
     _wrapped.clear()
     _capture.release()
-
-
-# What operations are made of: bound functions of C++. Programs may call them past the operations, or there is no operation
-# for them (`ttnn.experimental.rgb_to_yuv`). They are recorded where no operation runs.
-DIRECT_FAMILIES = ("operations", "prim")
 
 
 def _install_direct(ttnn: ModuleType) -> None:

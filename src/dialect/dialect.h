@@ -18,6 +18,7 @@ struct Dialect {
   bool executed = false;        // operators of it are described (ops/) and devices run them; else it is recorded only
   bool in_masters = false;      // the existing tooling's master JSON has a place for its configurations
   bool overloads = false;       // the last part of a name may be an overload: `aten.add.Tensor` is one of `aten.add`
+  bool names_values = false;    // its name may stand in front of a value too: `ttnn.bfloat16` is `bfloat16`
   bool keeps_unlisted = false;  // an import keeps also operations that its tables do not list
   const OperationTables& (*tables)() = nullptr;
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 
+#include "base/text.h"
 #include "dialect/aten/aten.h"
 
 namespace opwright {
@@ -40,11 +41,6 @@ std::optional<Shape> whole_numbers(const Value& value) {
     numbers.push_back(*item.as_int());
   }
   return numbers;
-}
-
-std::string_view last_part(std::string_view text) {
-  const std::size_t at = text.find_last_of(".:");
-  return at == std::string_view::npos ? text : text.substr(at + 1);
 }
 
 bool is_dtype_type(std::string_view type) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "model/value_number.h"
 
 namespace opwright {
@@ -37,9 +38,8 @@ const std::array<Synonym, 8>& synonyms() {
 
 // "UnaryOpType::SILU", "ttnn.UnaryOpType.SILU", "silu" -> "silu"
 Activation of_name(std::string_view text) {
-  if (const std::size_t at = text.find_last_of(".:"); at != std::string_view::npos) text.remove_prefix(at + 1);
   std::string name;
-  for (const char c : text) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char c : last_part(text)) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const Synonym& synonym : synonyms())
     if (synonym.text == name) return {std::string(synonym.name), synonym.params};
   return {std::move(name), {}};

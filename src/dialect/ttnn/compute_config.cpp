@@ -1,5 +1,7 @@
 #include "dialect/ttnn/compute_config.h"
 
+#include "base/text.h"
+
 namespace opwright {
 namespace {
 
@@ -43,8 +45,7 @@ std::optional<ComputeConfig> compute_config_of(const Value& value, const Compute
   ComputeConfig config = otherwise;
   for (const auto& [name, field] : *fields) {
     if (name == "math_fidelity") {
-      std::string_view word = word_of(field);
-      if (const auto dot = word.find_last_of(".:"); dot != std::string_view::npos) word.remove_prefix(dot + 1);
+      const std::string_view word = last_part(word_of(field));
       if (word == "LoFi") config.fidelity = Fidelity::kLoFi;
       if (word == "HiFi2") config.fidelity = Fidelity::kHiFi2;
       if (word == "HiFi3") config.fidelity = Fidelity::kHiFi3;

@@ -42,6 +42,8 @@ Checked<ConvConfig> conv_config(const BoundCall& call) {
       conv.block_height = number_of(field, 0);
     } else if (name == "transpose_shards") {
       conv.transpose_shards = number_of(field, 0) != 0;
+    } else if (name == "reshard_if_not_optimal") {
+      conv.reshard = number_of(field, 0) != 0;
     } else if (name == "output_layout") {
       conv.row_major_out = parse_layout(word_of(field)).value == Layout::kRowMajor;
     } else if (name == "activation") {

@@ -15,6 +15,7 @@ struct ConvConfig {
   std::optional<MemoryLayout> shard_layout;
   std::int64_t block_height = 0;  // act_block_h_override, in elements
   bool transpose_shards = false;
+  bool reshard = false;  // reshard_if_not_optimal: an input that is sharded otherwise is taken as if it was not
   bool row_major_out = false;
   Value activation;
 };

@@ -178,7 +178,7 @@ bool fits(const ConvShape& conv, const MemoryConfig& input) {
 
 Checked<Spread> conv_spread(const ConvShape& conv, DType dtype, const Board& board) {
   const MemoryConfig input = conv.input->memory.value_or(MemoryConfig{});
-  const bool given = input.sharded() && input.shard && input.shard->shape.size() == 2;
+  const bool given = !conv.config.reshard && input.sharded() && input.shard && input.shard->shape.size() == 2;
   if (given && fits(conv, input)) {
     const bool turned = input.shard->orientation.value == Orientation::kColMajor;
     return Spread{input.layout.value, input.shard->grid, turned ? Orientation::kColMajor : Orientation::kRowMajor};

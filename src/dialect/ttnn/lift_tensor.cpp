@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "base/text.h"
+
 namespace opwright {
 
 using namespace lifting;
@@ -94,9 +96,7 @@ std::optional<ShardSpec> read_shard(const Value& spelled, Lifter& lifter) {
       spec.orientation = read_name(field, parse_orientation, "shard orientation", lifter);
       continue;
     } else if (name == "shard_distribution_strategy" && !name_text(field).empty()) {
-      const std::string_view text = name_text(field);
-      spec.distribution =
-          text.substr(text.find_last_of(":.") == std::string_view::npos ? 0 : text.find_last_of(":.") + 1);
+      spec.distribution = last_part(name_text(field));
       continue;
     }
     spec.more.emplace_back(name, lifter.lift(field));

@@ -243,10 +243,14 @@ class Chooser {
     program.grid = grid;
     program.mcast_in0 = !tall;
     program.per_core_m = tall ? div_up(m, cores) : m;
+    // What lies on one core stays there.
+    const bool one_core = shard_ != nullptr && core_count(shard_->grid) == 1;
+    const bool stays = tall && one_core && o_.a->memory->layout.value == MemoryLayout::kHeightSharded;
+    if (stays) program.per_core_m = std::max<std::int64_t>(1, shard_->shape[0] / 32);
     program.per_core_n = tall ? o_.n_tiles : div_up(o_.n_tiles, cores);
     program.in0_block_w = div_up(o_.k_tiles, cores);
     while (o_.k_tiles % program.in0_block_w != 0) --program.in0_block_w;
-    set_blocks(program, Prefer::kWide);
+    set_blocks(program, stays && out_.sharded() ? Prefer::kWholeRow : Prefer::kWide);
     return program;
   }
 

@@ -171,7 +171,8 @@ bool bias_apart(const BoundCall& call) {
   const TensorSpec* bias = call.tensor("bias");
   const auto operands = matmul_operands(call);
   if (bias == nullptr || !operands) return false;
-  // The product can add one row of tiles only.
+  // Only one row of values goes into the product, the same for all rows. More of them are added elementwise.
+  if (bias->shape.size() > 1 && bias->shape[bias->shape.size() - 2] != 1) return true;
   const Shape padded = padded_shape(bias->shape, Layout::kTile);
   const std::int64_t n = operands->b_shape.back();
   if (bias->layout.value == Layout::kRowMajor || bias->shape.empty() || matrices_in(padded) != 1 ||

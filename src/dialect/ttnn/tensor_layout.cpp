@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "model/host_tensor.h"
 #include "model/value.h"
@@ -165,8 +166,56 @@ const ShardSpec* named_shard(const TensorSpec& spec) {
   return spec.memory && spec.memory->shard ? &*spec.memory->shard : shard_of(spec);
 }
 
+namespace {
+
+// A shard of any rank that is a rectangle of the tensor laid out flat: whole in every dimension but the last behind one
+// dimension, and 1 before it. Its height and width; nothing where it is none.
+std::optional<Shape2D> as_rectangle(const Shape& shard, const Shape& padded) {
+  if (shard.empty() || shard.size() > padded.size()) return std::nullopt;
+  Shape2D out{1, shard.back()};
+  bool cut = false;  // behind the dimension that is cut all are whole
+  for (std::size_t i = 1; i < padded.size(); ++i) {
+    const std::int64_t n = i < shard.size() ? shard[shard.size() - 1 - i] : 1;
+    const std::int64_t whole = padded[padded.size() - 1 - i];
+    if (n < 1 || n > whole || (cut && n != 1)) return std::nullopt;
+    cut = cut || n != whole;
+    out.height *= n;
+  }
+  if (out.width < 1 || out.width > padded.back()) return std::nullopt;
+  return out;
+}
+
+// The library calls an ND spec by its older name where that says the same: one shard a core, in rows, in columns, or in
+// blocks that fill the columns of the grid.
+void rename_shards(TensorSpec& spec, const Shape& padded) {
+  if (!spec.memory || spec.memory->shard || !spec.memory->nd_shard || padded.empty()) return;
+  MemoryConfig& memory = *spec.memory;
+  const ShardSpec& nd = *memory.nd_shard;
+  const auto shape = as_rectangle(nd.shape, padded);
+  if (!shape || nd.grid.empty() || nd.orientation.value == Orientation::kColMajor) return;
+  std::int64_t height = 1;
+  for (std::size_t i = 0; i + 1 < padded.size(); ++i) height *= padded[i];
+  const std::int64_t down = (height + shape->height - 1) / shape->height;
+  const std::int64_t across = (padded.back() + shape->width - 1) / shape->width;
+  if (down < 1 || across < 1 || down * across > core_count(nd.grid)) return;
+  const CoreRange& box = nd.grid.front();
+  const bool fills_columns = nd.grid.size() == 1 && across == box.end.x - box.start.x + 1;
+  if (down > 1 && across > 1 && !fills_columns) return;
+  memory.layout.value = across == 1 ? MemoryLayout::kHeightSharded
+                        : down == 1 ? MemoryLayout::kWidthSharded
+                                    : MemoryLayout::kBlockSharded;
+  ShardSpec named;
+  named.grid = nd.grid;
+  named.shape = {shape->height, shape->width};
+  named.orientation.value = Orientation::kRowMajor;
+  memory.shard = std::move(named);
+}
+
+}  // namespace
+
 OutputSpec output_spec(TensorSpec spec) {
   Shape padded = padded_shape(spec);
+  rename_shards(spec, padded);
   return {std::move(spec), std::move(padded), ""};
 }
 

@@ -28,6 +28,7 @@ const Dialect& ttnn_dialect() {
   static const Dialect ttnn{.name = "ttnn",
                             .executed = true,
                             .in_masters = true,
+                            .names_values = true,
                             .tables = tables,
                             .is_handle = is_semaphore,
                             .lift = lift_ttnn};

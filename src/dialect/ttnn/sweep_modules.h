@@ -1,10 +1,10 @@
-// Names of sweep modules, which vector files have instead of the operation's.
+// Names of the library's sweep modules, which vector files have instead of the operation's.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace opwright::vectors {
+namespace opwright {
 
 // Modules of the existing tooling are called after the last part of an operation's name, so a name has to be looked up:
 //   model_traced.rotary_embedding_model_traced   <->   ttnn.experimental.rotary_embedding
@@ -19,4 +19,4 @@ std::string module_of_case_lines(std::string_view op);  // for people: the case 
 // The operation of a module's name; "" when it is not called `….NAME_model_traced`.
 std::string op_of_module(std::string_view module);
 
-}  // namespace opwright::vectors
+}  // namespace opwright

@@ -1,4 +1,4 @@
-#include "vectors/module_names.h"
+#include "dialect/ttnn/sweep_modules.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,11 @@
 #include <map>
 
 #include "base/file_name.h"
+#include "base/text.h"
 #include "dialect/ttnn/ttnn.h"
 #include "model/op_config.h"
 
-namespace opwright::vectors {
+namespace opwright {
 namespace {
 
 constexpr std::string_view kSuffix = "_model_traced";
@@ -94,10 +95,10 @@ std::string module_of_case_lines(std::string_view op) {
 }
 
 std::string op_of_module(std::string_view module) {
-  module = module.substr(module.rfind('.') == std::string_view::npos ? 0 : module.rfind('.') + 1);
+  module = last_part(module, ".");
   if (!module.ends_with(kSuffix) || module.size() == kSuffix.size()) return "";
   module.remove_suffix(kSuffix.size());
   return op_of_name(module);
 }
 
-}  // namespace opwright::vectors
+}  // namespace opwright
