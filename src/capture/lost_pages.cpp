@@ -19,6 +19,7 @@ struct Entry {
   std::atomic<std::size_t> size{0};
   std::atomic<std::uint64_t> offset{0};
   std::atomic<GuardedFile*> file{nullptr};
+  std::atomic<bool> is_replaced{false};  // by ordinary memory: no later fault is ours
   Entry* next = nullptr;
 };
 
@@ -31,7 +32,7 @@ std::atomic<long> faulted{0};  // the thread whose fault was passed on
 
 long this_thread() { return ::syscall(SYS_gettid); }
 
-bool replace(const Entry& entry) {
+bool replace(Entry& entry) {
   const std::uintptr_t begin = entry.begin.load();
   GuardedFile* const file = entry.file.load();
   if (begin == 0 || file == nullptr) return false;
@@ -39,6 +40,7 @@ bool replace(const Entry& entry) {
   if (::mmap(reinterpret_cast<void*>(begin), entry.size.load(), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
     return false;
   }
+  entry.is_replaced.store(true);
   file->is_lost.store(true);
   if (file->told != nullptr) file->told->store(true);
   return true;
@@ -59,7 +61,9 @@ bool replace_what_is_cut() {
   for (Entry* entry = entries.load(); entry != nullptr; entry = entry->next) {
     GuardedFile* const file = entry->file.load();
     struct stat now{};
-    if (entry->begin.load() == 0 || file == nullptr || file->is_lost.load() || ::fstat(file->fd, &now) != 0) continue;
+    // Not "is the file lost": the flush thread may have found that out while the handler above ours was at work.
+    if (entry->begin.load() == 0 || file == nullptr || entry->is_replaced.load() || ::fstat(file->fd, &now) != 0)
+      continue;
     if (static_cast<std::uint64_t>(now.st_size) < entry->offset.load() + entry->size.load())
       any = replace(*entry) || any;
   }
@@ -109,7 +113,10 @@ void pass_on(int number, siginfo_t* info, void* context) {
 
 void on_bus_error(int number, siginfo_t* info, void* context) {
   const int error = errno;
-  const bool is_mended = info->si_code > 0 ? replace_at(info->si_addr) : replace_what_is_cut();
+  // What is sent with kill() is never ours, whatever became of our pages: a handler that raises anew does it for its
+  // thread.
+  const bool is_raised_anew = info->si_code == SI_TKILL && info->si_pid == ::getpid();
+  const bool is_mended = info->si_code > 0 ? replace_at(info->si_addr) : is_raised_anew && replace_what_is_cut();
   if (!is_mended) pass_on(number, info, context);
   errno = error;
 }
@@ -147,6 +154,7 @@ bool guard_pages(void* begin, std::size_t size, std::uint64_t offset, GuardedFil
   entry->size.store(size);
   entry->offset.store(offset);
   entry->file.store(&file);
+  entry->is_replaced.store(false);
   entry->begin.store(reinterpret_cast<std::uintptr_t>(begin));  // last: with it the entry counts
   return true;
 }

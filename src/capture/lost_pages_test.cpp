@@ -171,6 +171,59 @@ TEST_F(LostPages, OtherBusErrorsGoWhereTheyWent) {
             7);
 }
 
+// As Python's faulthandler: says something, puts back what it found, raises anew.
+struct sigaction found_below{};
+void put_back_and_raise(int number) {
+  ::usleep(60'000);  // long enough for the flush thread to find the loss in the meantime
+  ::sigaction(number, &found_below, nullptr);
+  std::raise(number);
+}
+
+// The flush thread looks every 20 ms: in one of ten programs it would come at the right moment by chance.
+TEST_F(LostPages, AHandlerThatCameOverOursDoesNotHearOfOurPages) {
+  for (int program = 0; program < 10; ++program) {
+    EXPECT_EQ(in_a_child([&] {
+                const std::string path = open();
+                for (int i = 0; i < 100; ++i) call("lib.add", i);
+                ::usleep(50'000);  // spare chunks are reserved
+                std::signal(SIGBUS, leave_with_7);
+                ::usleep(500);
+                if (::truncate(path.c_str(), 0) != 0) ::_exit(2);
+                use_for_a_while();
+              }),
+              0);
+  }
+}
+
+TEST_F(LostPages, ASignalThatIsRaisedAnewIsMendedAfterTheLossWasFound) {
+  for (int program = 0; program < 10; ++program) {
+    EXPECT_EQ(in_a_child([&] {
+                const std::string path = open();
+                for (int i = 0; i < 100; ++i) call("lib.add", i);
+                ::usleep(50'000);
+                call("lib.add");
+                struct sigaction above{};
+                above.sa_handler = put_back_and_raise;
+                ::sigaction(SIGBUS, &above, &found_below);
+                if (::truncate(path.c_str(), 0) != 0) ::_exit(2);
+                use_for_a_while();
+              }),
+              0);
+  }
+}
+
+TEST_F(LostPages, ASignalThatSomebodySendsReachesTheProgramThoughPagesAreLost) {
+  EXPECT_EQ(in_a_child([&] {
+              std::signal(SIGBUS, leave_with_7);
+              const std::string path = open();
+              for (int i = 0; i < 100; ++i) call("lib.add", i);
+              ::usleep(50'000);  // spare chunks are reserved, and nobody touches them
+              if (::truncate(path.c_str(), 0) != 0) ::_exit(2);
+              ::kill(::getpid(), SIGBUS);
+            }),
+            7);
+}
+
 TEST_F(LostPages, ATraceIsItsOwnersAlone) {
   const std::string path = open();
   struct stat state{};

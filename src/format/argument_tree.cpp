@@ -11,7 +11,6 @@
 #include "base/visible_text.h"
 #include "dialect/dialect.h"
 #include "format/lift.h"
-#include "format/lift_memory.h"
 
 namespace opwright::format {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "dialect/dialect.h"
 #include "dialect/ttnn/lift_tensor.h"
-#include "format/lift_memory.h"
 #include "format/reflection.h"
 #include "model/position_name.h"
 
@@ -19,11 +18,6 @@ namespace {
 
 using lifting::find;
 using lifting::text_of;
-
-std::string_view last_component(std::string_view name) {
-  const std::size_t at = name.find_last_of(".:");
-  return at == std::string_view::npos ? name : name.substr(at + 1);
-}
 
 // Names of special floats that JSON cannot write as numbers.
 bool special_float(std::string_view text, double& value) {
@@ -42,7 +36,7 @@ bool special_float(std::string_view text, double& value) {
 bool enum_text(std::string_view text, Enum& out) {
   const std::size_t at = text.find_last_of(".:");
   if (at == std::string_view::npos || at == 0 || at + 1 >= text.size()) return false;
-  const std::string_view type = last_component(text.substr(0, text[at] == ':' && text[at - 1] == ':' ? at - 1 : at));
+  const std::string_view type = last_part(text.substr(0, text[at] == ':' && text[at - 1] == ':' ? at - 1 : at));
   const std::string_view name = text.substr(at + 1);
   const auto is_name = [](std::string_view word) {
     return !word.empty() && word.front() >= 'A' && word.front() <= 'Z' &&
@@ -181,7 +175,7 @@ Value lift_marked(const std::string& type, const Value& value, LiftNotes& notes)
   }
   const Value* inner = find(fields, "fields");
   const Fields* members = inner != nullptr ? inner->as_dict() : nullptr;
-  return Value::structure(std::string(last_component(type)),
+  return Value::structure(std::string(last_part(type)),
                           lift_members(members != nullptr ? *members : fields, notes, {"__type__"}));
 }
 
@@ -189,8 +183,7 @@ Value lift_dict(const Value& value, LiftNotes& notes) {
   const Fields& fields = *value.as_dict();
   if (const std::string* type = text_of(fields, "__type__")) return lift_marked(*type, value, notes);
   if (const std::string* type = text_of(fields, "__enum__")) {
-    if (const std::string* name = text_of(fields, "name"))
-      return Value(Enum{std::string(last_component(*type)), *name});
+    if (const std::string* name = text_of(fields, "name")) return Value(Enum{std::string(last_part(*type)), *name});
   }
   if (const std::string* type = text_of(fields, "type")) {
     if (auto known = lift_by_dialect(Written::kTagged, *type, value, notes)) return *std::move(known);

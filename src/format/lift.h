@@ -42,6 +42,9 @@ Value lift_json(const json::Node& node, LiftNotes& notes);
 // Text of an argument outside JSON: parsed as reflection text and lifted; opaque when it does not parse.
 Value lift_text(std::string_view text, LiftNotes& notes);
 
+// A memory config without a call around it: fields of a dict or struct, whatever the trace called the container.
+MemoryConfig read_memory(const Fields& fields, LiftNotes& notes);
+
 // Removes ` at 0x7f…` wherever it stands: addresses never say anything about a configuration.
 std::string without_addresses(std::string_view text);
 

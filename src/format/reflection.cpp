@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/text.h"
 #include "format/reflection_lexer.h"
 
 namespace opwright::format {
@@ -65,9 +66,8 @@ bool as_enum_repr(std::string_view text, Value& out) {
   std::string_view number = inner.substr(colon + 2);
   if (number.starts_with('-')) number.remove_prefix(1);
   if (number.empty() || number.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  const std::string_view type = inner.substr(0, dot);
-  const std::size_t last = type.rfind('.') + 1;  // npos + 1 is 0
-  out = Value(Enum{std::string(type.substr(last)), std::string(inner.substr(dot + 1, colon - dot - 1))});
+  const std::string_view type = last_part(inner.substr(0, dot), ".");
+  out = Value(Enum{std::string(type), std::string(inner.substr(dot + 1, colon - dot - 1))});
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "format/reflection.h"
 #include "format/reflection_lexer.h"
+#include "model/position_name.h"
 
 namespace opwright::format {
 namespace {
@@ -17,15 +18,12 @@ int take_element_head(std::string_view& text) {
     rest.remove_prefix(literal.size());
     return true;
   };
-  if (!take("{") || !take("\"arg")) return -1;
-  int index = 0;
-  std::size_t digits = 0;
-  for (; digits < rest.size() && ReflectionLexer::is_digit(rest[digits]); ++digits) {
-    if (digits == 9) return -1;
-    index = index * 10 + (rest[digits] - '0');
-  }
-  rest.remove_prefix(digits);
-  if (digits == 0 || !take("\"") || !take(":")) return -1;
+  if (!take("{") || !take("\"")) return -1;
+  const std::size_t end = rest.find('"');
+  const int index = end == std::string_view::npos ? -1 : position_of_name(rest.substr(0, end));
+  if (index < 0) return -1;
+  rest.remove_prefix(end + 1);
+  if (!take(":")) return -1;
   text = trimmed(rest);
   return index;
 }

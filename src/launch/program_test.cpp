@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "base/subprocess.h"
 #include "base/test_folder.h"
@@ -62,6 +64,21 @@ TEST(Program, ASignalForUsIsPassedOnAndDoesNotEndUs) {
   sender.join();
   ASSERT_TRUE(done);
   EXPECT_EQ(done->status, 9);
+}
+
+// The system may give a signal to any thread that does not hold it back, where the one that waits is not there yet: the
+// busy threads see to that.
+TEST(Program, AnotherThreadThatTakesTheSignalOfTheEndDoesNotKeepUsWaiting) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> busy;
+  for (int i = 0; i < 4; ++i)
+    busy.emplace_back([&] {
+      while (!done.load()) {
+      }
+    });
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(run_program("/bin/true", {"true"}, Environment({}))->status, 0);
+  done.store(true);
+  for (std::thread& thread : busy) thread.join();
 }
 
 TEST(Program, NoChildIsLeft) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "format/native/infer_flow.h"
 #include "format/native/native_writer.h"
 #include "format/reflection.h"
@@ -19,11 +20,6 @@ using json::Kind;
 using json::Node;
 
 constexpr std::string_view kTensor = "ttnn.Tensor";
-
-std::string_view last_part(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? name : name.substr(dot + 1);
-}
 
 // The tensor that a value is; null where it is none. The grammar leaves namespaces away.
 const Struct* tensor_of(const Value& value) {
@@ -185,8 +181,8 @@ class Converter {
         return put_plain(of->fields[0].second, out);
       shared.structure(last_part(of->type), of->fields.size());
       std::size_t place = 0;
-      for (const auto& [name, item] : of->fields) {
-        shared.field(name.empty() ? std::to_string(place) : name);
+      for (const auto& [member, item] : of->fields) {
+        shared.field(member.empty() ? std::to_string(place) : member);
         put_plain(item, shared);
         ++place;
       }

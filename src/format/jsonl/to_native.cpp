@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "format/native/infer_flow.h"
 #include "format/native/native_writer.h"
 #include "format/per_op/json_values.h"
@@ -19,11 +20,6 @@ namespace {
 using capture::Encoder;
 using json::Kind;
 using json::Node;
-
-std::string_view last_part(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? name : name.substr(dot + 1);
-}
 
 // "2025-09-10T12:00:00Z" -> ns since 1970; nothing where that is no time, or one that 64 bits do not hold (from 2262
 // on)
@@ -83,16 +79,7 @@ class Values {
       if (names)
         value.enumerator(text->substr(0, dot), text->substr(dot + 1));
       else
-        value.opaque(type == "path" ? "PosixPath" : type, *text);
-      return refer(value, out);
-    }
-    if (type == "ttnn.MeshDevice") {
-      value.structure("MeshDevice", 1);
-      value.field("shape");
-      if (const Node* shape = node.find("mesh_shape"))
-        scalars_.put(*shape, value);
-      else
-        value.null();
+        value.opaque(type, *text);
       return refer(value, out);
     }
     const Node* inner = node.find("fields");
@@ -169,7 +156,12 @@ class Values {
     refer(config, out);
   }
 
+  // The library's shard spec where it is one: shape and grid. Anything else stays the object that it is.
   void put_shard(const Node& node, Encoder& out) {
+    const Node* shape = node.find("shape");
+    const Node* grid = node.find("grid");
+    if (shape == nullptr || !shape->is(Kind::kArray) || grid == nullptr || !grid->is(Kind::kArray))
+      return put(node, out);
     Encoder spec;
     spec.structure("ShardSpec", node.count);
     for (std::uint32_t i = 0; i < node.count; ++i) {
@@ -178,12 +170,12 @@ class Values {
       if (key == "orientation" && value.is(Kind::kString)) {
         put_enum("ShardOrientation", value.text, spec);
       } else if (key == "grid" && value.is(Kind::kArray)) {
-        Encoder grid;
-        grid.structure("CoreRangeSet", 1);
-        grid.field("ranges");
-        grid.list(value.count);
-        for (const Node& range : value) put_struct("CoreRange", range, grid);
-        refer(grid, spec);
+        Encoder ranges;
+        ranges.structure("CoreRangeSet", 1);
+        ranges.field("ranges");
+        ranges.list(value.count);
+        for (const Node& range : value) put_struct("CoreRange", range, ranges);
+        refer(ranges, spec);
       } else {
         put(value, spec);
       }

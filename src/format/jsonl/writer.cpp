@@ -9,6 +9,7 @@
 #include "format/native/call_stream.h"
 #include "format/native/dropped.h"
 #include "format/native/made_text.h"
+#include "format/native/object_kinds.h"
 #include "format/native/run_facts.h"
 
 namespace opwright::format {
@@ -147,7 +148,7 @@ class LineWriter {
         out += '{';
         for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
           if (i > 0) out += ", ";
-          json::append_quoted(out, made_text(*value.items[i]));
+          json::append_quoted(out, key_text(*value.items[i]));
           out += ": ";
           append(out, *value.items[i + 1]);
         }
@@ -163,12 +164,7 @@ class LineWriter {
   void append_object(std::string& out, const NativeValue& value) {
     if (value.is_struct("ttnn.Tensor")) return append_tensor(out, value);
     if (value.is_struct("MemoryConfig")) return append_memory(out, value);
-    if (value.is_struct("MeshDevice")) {
-      out += "{\"__type__\": \"ttnn.MeshDevice\", \"mesh_shape\": ";
-      append_or_null(out, value.find("shape"));
-      out += '}';
-      return;
-    }
+    if (value.is_struct("MeshDevice")) return append_device(out, value);
     if (value.is(Tag::kStruct) && value.type.find("ProgramConfig") != std::string_view::npos) {
       out += "{\"__type__\": ";
       json::append_quoted(out, value.type.find('.') == std::string_view::npos ? "ttnn." + std::string(value.type)
@@ -181,10 +177,18 @@ class LineWriter {
       out += '}';
       return;
     }
-    const bool path = value.is(Tag::kOpaque) && (value.type == "PosixPath" || value.type == "Path");
+    const bool path =
+        value.is(Tag::kOpaque) && (value.type == "PosixPath" || value.type == "Path" || value.type == "path");
     out += path ? "{\"__type__\": \"path\", \"value\": " : "{\"__type__\": \"repr\", \"value\": ";
     const PrintedText* printed = value.id != 0 ? trace_.values().printed(value.id) : nullptr;
     json::append_quoted(out, printed != nullptr ? std::string(printed->text) : made_text(value));
+    out += '}';
+  }
+
+  void append_device(std::string& out, const NativeValue& device) {
+    out += "{\"__type__\": \"ttnn.MeshDevice\", \"mesh_shape\": ";
+    const NativeValue* shape = device.find("shape");
+    append_or_null(out, shape != nullptr ? shape : device.find("mesh_shape"));
     out += '}';
   }
 
@@ -221,6 +225,7 @@ class LineWriter {
 
   // More than the plugin writes: it has the shape alone, and a reader that knows no more passes over the rest.
   void append_shard(std::string& out, const NativeValue& shard) {
+    if (shard.is(Tag::kDict)) return append(out, shard);
     const NativeValue* shape = shard.find("shape");
     if (shape == nullptr) return json::append_quoted(out, made_text(shard));
     out += "{\"shape\": ";

@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "base/json_write.h"
+#include "dialect/dialect.h"
+#include "format/lift.h"
+#include "model/position_name.h"
 
 namespace opwright::format {
 namespace {
@@ -256,6 +259,18 @@ std::string era1_argument(const Value& value) {
   return quoted(to_text(value));
 }
 
+// The objects of an era-1 master have no types inside them: what a C++ argument printed may say more.
+bool says_the_same(const std::string& json, std::string_view printed, std::string_view op) {
+  json::Document document;
+  const auto root = document.parse(json);
+  if (!root) return false;
+  LiftNotes notes;
+  notes.dialect = &dialect_of(op);
+  const json::Node& node = **root;
+  const Value read = node.is(json::Kind::kString) ? lift_text(node.text, notes) : lift_json(node, notes);
+  return to_text(read) == to_text(lift_text(printed, notes));
+}
+
 }  // namespace
 
 std::string era2_arguments(const OpConfig& config) {
@@ -264,11 +279,18 @@ std::string era2_arguments(const OpConfig& config) {
   return object.done();
 }
 
-std::string era1_arguments(const OpConfig& config) {
+std::string era1_arguments(const OpConfig& config, const FormKind kind, const json::Node& form) {
+  const bool has_texts = kind == FormKind::kGraph && form.is(json::Kind::kArray);
   std::string text = "[";
-  for (const Argument& argument : config.args)
-    text +=
-        (text.size() > 1 ? ", " : "") + fmt::format("{{{}: {}}}", quoted(argument.name), era1_argument(argument.value));
+  for (const Argument& argument : config.args) {
+    std::string json = era1_argument(argument.value);
+    const int position = has_texts ? position_of_name(argument.name) : -1;
+    if (position >= 0 && static_cast<std::uint32_t>(position) < form.count) {
+      const json::Node& printed = form.items[position];
+      if (printed.is(json::Kind::kString) && !says_the_same(json, printed.text, config.op)) json = quoted(printed.text);
+    }
+    text += (text.size() > 1 ? ", " : "") + fmt::format("{{{}: {}}}", quoted(argument.name), json);
+  }
   return text + "]";
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace opwright::format {
 namespace {
 
@@ -65,9 +67,7 @@ bool CallChooser::takes_op(ValueId call) {
   if (!added) return entry->second;
   const NativeValue* value = trace_.values().call(call);
   const std::string_view name = value != nullptr ? value->text : std::string_view();
-  const std::size_t dot = name.rfind('.');
-  const std::string_view last = dot == std::string_view::npos ? name : name.substr(dot + 1);
-  return entry->second = any_matches(filter_.ops, name) || any_matches(filter_.ops, last);
+  return entry->second = any_matches(filter_.ops, name) || any_matches(filter_.ops, last_part(name, "."));
 }
 
 bool CallChooser::takes_context(ValueId context) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/limits.h"
-#include "format/native/byte_reader.h"
 
 namespace opwright::format {
 

@@ -8,6 +8,10 @@
 
 #include "format/native/native_trace.h"
 
+namespace opwright {
+class ByteReader;
+}
+
 namespace opwright::format {
 
 // Reads the begin, end, tensor and thread records of one lane, and keeps its running numbers.
@@ -37,9 +41,9 @@ class LaneCursor {
 
  private:
   void open_chunk();
-  bool read_begin(class ByteReader& in);
-  bool read_end(class ByteReader& in);
-  bool read_tensor(class ByteReader& in);
+  bool read_begin(ByteReader& in);
+  bool read_end(ByteReader& in);
+  bool read_tensor(ByteReader& in);
 
   NativeTrace* trace_;
   std::size_t chunk_, last_chunk_;  // [chunk_, last_chunk_)

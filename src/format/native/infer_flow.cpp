@@ -1,5 +1,7 @@
 #include "format/native/infer_flow.h"
 
+#include <algorithm>
+
 #include "format/native/native_trace.h"
 
 namespace opwright::format {
@@ -13,7 +15,8 @@ void FlowInference::uses(std::string_view test, const std::vector<ValueId>& spec
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const auto found = by_spec_.find(specs[i]);
     if (found == by_spec_.end()) continue;  // from outside
-    if (found->second.state == Candidates::State::kOne) {
+    const bool asked_once = std::ranges::count(specs, specs[i]) == 1;
+    if (found->second.state == Candidates::State::kOne && asked_once) {
       call.tensors[i].id = found->second.id;
       found->second.state = Candidates::State::kTaken;
       ++inferred_;
@@ -27,10 +30,8 @@ void FlowInference::results(const std::vector<ValueId>& specs, NativeCall& call)
   call.results.resize(specs.size());
   for (std::size_t i = 0; i < specs.size(); ++i) {
     call.results[i].id = ++last_id_;
-    const auto [entry, added] = by_spec_.try_emplace(specs[i]);
-    Candidates& known = entry->second;
-    const bool alone = added || known.state == Candidates::State::kTaken;
-    known = {alone ? Candidates::State::kOne : Candidates::State::kSeveral, last_id_};
+    const auto [entry, alone] = by_spec_.try_emplace(specs[i]);
+    entry->second = {alone ? Candidates::State::kOne : Candidates::State::kSeveral, last_id_};
   }
 }
 

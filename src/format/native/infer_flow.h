@@ -13,9 +13,10 @@
 
 namespace opwright::format {
 
-// A use of a tensor is the one earlier result of exactly its spec that no call has taken yet. Where several results
-// could be meant it is ambiguous, and stays so: which of them is left afterwards is not known either. A result that was
-// taken is not drawn a second time: the tensor may as well be another of the same spec, from outside.
+// A use of a tensor is the one earlier result of exactly its spec. Where several results could be meant, or two
+// arguments of a call could be the one result, it is ambiguous, and stays so: a result that was taken may be used again
+// (a residual sum), so it counts among the several too. It is not drawn a second time: the tensor may as well be
+// another of the same spec, from outside. How often this is right: docs/decisions/0018-sequences.md.
 class FlowInference {
  public:
   // Gives the call's tensors their ids: arguments before the call is written, results before its end is.

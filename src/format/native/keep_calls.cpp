@@ -9,10 +9,10 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/secrets.h"
 #include "capture/crc32c.h"
-#include "format/native/byte_reader.h"
 #include "format/native/masked_facts.h"
 #include "format/native/run_facts.h"
 

@@ -208,7 +208,7 @@ std::string lines_of(const std::vector<std::vector<std::string>>& calls) {
   return lines;
 }
 
-TEST(InferredFlow, AnArgumentIsTheOneResultOfItsSpecThatNobodyTook) {
+TEST(InferredFlow, AnArgumentIsTheOneResultOfItsSpec) {
   const TestFolder folder;
   struct Wanted {
     std::vector<std::vector<std::string>> calls;
@@ -221,7 +221,15 @@ TEST(InferredFlow, AnArgumentIsTheOneResultOfItsSpecThatNobodyTook) {
            Wanted{{{"t", "1", "2"}, {"t", "1", "2"}, {"t", "2", "3"}}, "0 0 0 ", 1, DataFlow::kNone},  // which of two?
            Wanted{{{"t", "1", "2"}, {"t", "1", "2"}, {"t", "2", "2"}, {"t", "2", "3"}}, "0 0 0 0 ", 2, DataFlow::kNone},
            Wanted{{{"t", "1", "2"}, {"t", "2", "3"}, {"t", "2", "4"}}, "0 1 0 ", 1, DataFlow::kInferred},  // taken
-           Wanted{{{"t", "1", "2"}, {"t", "2", "2"}, {"t", "2", "2"}}, "0 1 2 ", 0, DataFlow::kInferred},  // a chain
+           Wanted{{{"t", "1", "2"}, {"t", "2", "2"}, {"t", "2", "2"}},
+                  "0 1 0 ",
+                  1,
+                  DataFlow::kInferred},                                                       // first or second?
+           Wanted{{{"t", "1", "2"}, {"t", "2", "2", "3"}}, "0 0 0 ", 2, DataFlow::kNone},     // which argument?
+           Wanted{{{"t", "1", "2"}, {"t", "2", "3"}, {"t", "3", "2"}, {"t", "2", "2", "4"}},  // a residual sum
+                  "0 1 2 0 0 ",
+                  2,
+                  DataFlow::kInferred},
            Wanted{{{"t", "1", "2"}, {"u", "2", "3"}}, "0 0 ", 0, DataFlow::kNone},  // another test
            Wanted{{{"t", "1", "2"}, {"t", "9", "2", "3"}}, "0 0 1 ", 0, DataFlow::kInferred},
        }) {

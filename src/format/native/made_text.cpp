@@ -86,6 +86,7 @@ void append_shard_spec(std::string& out, const NativeValue& spec, const NativeVa
 
 void append_mesh(std::string& out, const NativeValue& device) {
   const NativeValue* shape = device.find("shape");
+  if (shape == nullptr) shape = device.find("mesh_shape");
   const NativeValue* ids = device.find("device_ids");
   out += "MeshDevice(";
   for (std::size_t i = 0; shape != nullptr && i < shape->items.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "format/native/made_text.h"
 #include "format/native/object_kinds.h"
 #include "format/reflection.h"
@@ -47,6 +48,11 @@ std::uint64_t change_of(const NativeCall& call) {
     fmt::format_to(std::back_inserter(text), "{},{};", write.slot, write.spec);
   for (const std::uint32_t slot : call.frees) fmt::format_to(std::back_inserter(text), "-{};", slot);
   return xxh64(text) | 1;
+}
+
+Hash128 same_call(const NativeCall& call) {
+  return {static_cast<std::uint64_t>(call.call) << 32 | call.result,
+          (change_of(call) << 1) | (call.parent == 0 ? 1U : 0U)};
 }
 
 NativeArguments::NativeArguments(NativeTrace& trace, const Node* machine_info)
@@ -186,7 +192,7 @@ bool NativeArguments::members(const NativeValue& value_at, Node& out) {
   for (std::size_t i = 0; i < value_at.names.size(); ++i) {
     if (is_member(value_at.names[i])) fields.push_back({tree_.key(value_at.names[i]), plain(*value_at.items[i])});
   }
-  Fields both{{"__type__", tree_.text(class_name(value_at.type))}, {"fields", tree_.object(fields)}};
+  Fields both{{"__type__", tree_.text(last_part(value_at.type, "."))}, {"fields", tree_.object(fields)}};
   out = tree_.object(both);
   return true;
 }
@@ -197,7 +203,7 @@ Node NativeArguments::printed_object(const NativeValue& value_at) {
   const PrintedText* text = value_at.id != 0 ? trace_.values().printed(value_at.id) : nullptr;
   // Enums of the library have a __dict__, most of its other objects have none.
   const bool has_dict = text != nullptr ? text->has_dict : value_at.is(Tag::kEnum);
-  Fields fields{{"type", tree_.text(value_at.is(Tag::kBytes) ? "bytes" : class_name(value_at.type))},
+  Fields fields{{"type", tree_.text(value_at.is(Tag::kBytes) ? "bytes" : last_part(value_at.type, "."))},
                 {has_dict ? "repr" : "value", printed_text(&value_at)}};
   return tree_.object(fields);
 }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "format/argument_tree.h"
 #include "format/native/native_trace.h"
@@ -67,5 +68,8 @@ class NativeArguments {
 // What a call did to its arguments, as a number: 0 nothing. Calls with one value and one change have the same
 // arguments.
 std::uint64_t change_of(const NativeCall& call);
+// The same for calls that have the same arguments, result and change, and are both outermost ones or not: what is found
+// out about one holds for all.
+Hash128 same_call(const NativeCall& call);
 
 }  // namespace opwright::format

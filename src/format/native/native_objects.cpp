@@ -1,5 +1,6 @@
 // The objects that the library's tracer knows by their class: tensors, meshes, configurations.
 #include "base/json_write.h"
+#include "base/text.h"
 #include "format/native/native_arguments.h"
 #include "format/native/object_kinds.h"
 
@@ -93,9 +94,10 @@ Node NativeArguments::torch_tensor(const NativeValue& spec) {
 Node NativeArguments::memory_config(const NativeValue& config) {
   const NativeValue* shard = config.find("shard_spec");
   const NativeValue* nd_shard = config.find("nd_shard_spec");
+  const bool is_shard_spec = shard == nullptr || !shard->is(Tag::kDict);  // else what op JSONL wrote in its place
   Fields fields{{"memory_layout", printed_text(config.find("memory_layout"))},
                 {"buffer_type", printed_text(config.find("buffer_type"))},
-                {"shard_spec", printed_text(shard)},
+                {"shard_spec", is_shard_spec ? printed_text(shard) : plain(*shard)},
                 {"is_sharded", ArgumentTree::boolean(truth(config.find("is_sharded")))},
                 {"interleaved", ArgumentTree::boolean(truth(config.find("interleaved")))}};
   if (const NativeValue* hash = config.find("hash")) fields.push_back({"hash", plain(*hash)});
@@ -190,14 +192,16 @@ bool NativeArguments::program_config(const NativeValue& config, Node& out) {
     }
     fields.push_back({tree_.keep(field.key), value});
   }
-  fields.push_back({"type", tree_.text(class_name(config.type))});
+  fields.push_back({"type", tree_.text(last_part(config.type, "."))});
   out = tree_.object(fields);
   return true;
 }
 
 Node NativeArguments::mesh_device(const NativeValue& device) {
   Fields fields{{"type", tree_.text("MeshDevice")}, {"repr", printed_text(&device)}};
-  if (const NativeValue* shape = device.find("shape")) fields.push_back({"shape", plain(*shape)});
+  for (const std::string_view name : {"shape", "mesh_shape"}) {  // the second is op JSONL's word
+    if (const NativeValue* shape = device.find(name)) fields.push_back({name, plain(*shape)});
+  }
   if (const NativeValue* ids = device.find("device_ids")) fields.push_back({"device_ids", device_ids(*ids)});
   return tree_.object(fields);
 }

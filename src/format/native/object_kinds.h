@@ -19,11 +19,6 @@ inline bool is_matmul_config(std::string_view type) {
   return type.find("ProgramConfig") != std::string_view::npos && type.find("Matmul") != std::string_view::npos;
 }
 
-inline std::string_view class_name(std::string_view type) {
-  const std::size_t dot = type.rfind('.');
-  return dot == std::string_view::npos ? type : type.substr(dot + 1);
-}
-
 inline bool truth(const NativeValue* value) {  // bool(value)
   if (value == nullptr || value->is_null() || value->is(capture::Tag::kFalse)) return false;
   if (value->is(capture::Tag::kInt)) return value->number != 0;

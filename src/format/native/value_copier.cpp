@@ -1,6 +1,6 @@
 #include "format/native/value_copier.h"
 
-#include "format/native/byte_reader.h"
+#include "base/bytes.h"
 
 namespace opwright::format {
 

@@ -8,6 +8,10 @@
 #include "format/native/native_trace.h"
 #include "format/native/native_writer.h"
 
+namespace opwright {
+class ByteReader;
+}
+
 namespace opwright::format {
 
 class ValueCopier {
@@ -20,7 +24,7 @@ class ValueCopier {
   bool transcode(std::string_view encoded, capture::Encoder& out);
 
  private:
-  void transcode_one(class ByteReader& in, capture::Encoder& out);
+  void transcode_one(ByteReader& in, capture::Encoder& out);
 
   NativeTrace& from_;
   NativeWriter& to_;

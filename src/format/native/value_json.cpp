@@ -18,9 +18,10 @@ bool is_decimal(std::string_view digits) {
 
 class Writer {
  public:
-  Writer(std::string& out, const TensorJson& tensor) : out_(out), tensor_(tensor) {}
+  Writer(std::string& out, const OwnJson& own) : out_(out), own_(own) {}
 
   void value(const NativeValue& value_at) {
+    if (own_.value && own_.value(value_at, out_)) return;
     switch (value_at.tag) {
       case Tag::kNull:
       case Tag::kRef:
@@ -61,11 +62,7 @@ class Writer {
         out_ += '}';
         return;
       case Tag::kTensor:
-        if (tensor_)
-          tensor_(value_at, out_);
-        else
-          value(*value_at.items[0]);
-        return;
+        return value(*value_at.items[0]);
       case Tag::kList:
       case Tag::kTuple:
         out_ += '[';
@@ -79,7 +76,7 @@ class Writer {
         out_ += '{';
         for (std::size_t i = 0; i + 1 < value_at.items.size(); i += 2) {
           if (i > 0) out_ += ", ";
-          json::append_quoted(out_, made_text(*value_at.items[i]));
+          json::append_quoted(out_, own_.key ? own_.key(*value_at.items[i]) : made_text(*value_at.items[i]));
           out_ += ": ";
           value(*value_at.items[i + 1]);
         }
@@ -106,14 +103,12 @@ class Writer {
   }
 
   std::string& out_;
-  const TensorJson& tensor_;
+  const OwnJson& own_;
 };
 
 }  // namespace
 
-void append_json(const NativeValue& value, std::string& out, const TensorJson& tensor) {
-  Writer(out, tensor).value(value);
-}
+void append_json(const NativeValue& value, std::string& out, const OwnJson& own) { Writer(out, own).value(value); }
 
 std::string to_json(const NativeValue& value) {
   std::string out;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "format/native/byte_reader.h"
+#include "base/bytes.h"
 
 namespace opwright::format {
 

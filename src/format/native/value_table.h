@@ -18,6 +18,10 @@
 #include "capture/layout.h"
 #include "format/native/trace_damage.h"
 
+namespace opwright {
+class ByteReader;
+}
+
 namespace opwright::format {
 
 using ValueId = std::uint32_t;  // 0 is none
@@ -104,8 +108,8 @@ class ValueTable {
 
   std::size_t index_of(ValueId id) const;
   void check(std::size_t index, int depth, TraceDamage& damage);
-  Extent measure(class ByteReader& in, int depth, TraceDamage& damage, std::string& wrong);
-  NativeValue* make(class ByteReader& in);
+  Extent measure(ByteReader& in, int depth, TraceDamage& damage, std::string& wrong);
+  NativeValue* make(ByteReader& in);
   const NativeValue* shared(ValueId id);
   template <class T>
   std::span<T> room(std::size_t count);

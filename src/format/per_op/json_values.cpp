@@ -8,7 +8,6 @@
 
 #include "base/json_write.h"
 #include "format/lift.h"
-#include "format/lift_memory.h"
 #include "format/per_op/json_shapes.h"
 
 namespace opwright::format {

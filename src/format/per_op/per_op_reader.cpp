@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <future>
+#include <optional>
 #include <vector>
 
 #include "base/hash.h"
@@ -11,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "base/read_ahead.h"
 #include "format/native/spooled_trace.h"
 #include "format/per_op/convert.h"
 #include "format/per_op/listing.h"
@@ -31,7 +33,9 @@ class FolderReader {
 
   Status read() {
     read_metadata();
-    OPWRIGHT_TRY(read_level(folder_));
+    OPWRIGHT_TRY(list_level(folder_));
+    order_records();
+    OPWRIGHT_TRY(read_records());
     TraceInfo info;
     info.uid = uid_.empty() ? "content:" + to_hex(digest_.digest()) : uid_;
     info.format = "per-op";
@@ -40,33 +44,50 @@ class FolderReader {
     return sink_.end_trace(info);
   }
 
-  // The calls in their order, beside the reading; null: somebody else sees to them.
-  void keep_calls(PerOpConverter* converter) { converter_ = converter; }
+  // The calls in their order, beside the reading.
+  void keep_calls(PerOpConverter& converter) { converter_ = &converter; }
   Hash128 digest() const { return digest_.digest(); }
 
-  // A record given as text; without its file where it stands alone.
-  Status read_record(std::string_view text, const std::string& path, const PerOpFile* file = nullptr) {
-    digest_.add(text);
-    sink_.add_bytes(text.size());
+  // A record given as text.
+  Status read_record(std::string_view text, const std::string& path) {
     const auto root = document_.parse(text);
     if (!root) {
       sink_.lose({"unreadable_file", path, root.error().offset, json::describe(text, root.error())});
       return {};
     }
-    if (converter_ != nullptr && file != nullptr) converter_->record(*file, **root);
+    return observe(**root, path);
+  }
+
+  // No configuration has them. Said by whoever knows that no sequence has them either.
+  void leave_out_return_values() {
+    if (return_values_ > 0) sink_.leave_out("return values", return_values_);
+  }
+
+ private:
+  struct Level {
+    std::string path, source;
+    bool left_out = false;                 // a test that did not pass: its calls are in the sequence alone
+    std::optional<std::size_t> converted;  // its number for the converter
+  };
+  struct Record {
+    PerOpFile file;
+    std::size_t level;
+  };
+
+  Status observe(const Node& record, const std::string& path) {
     if (document_.duplicate_keys() > 0)
       sink_.lose({"duplicate_key", path, 0, "a key stands twice in an object; the last one was taken"});
-    const auto op = (*root)->string_field("operation_name");
+    const auto op = record.string_field("operation_name");
     if (!op) {
       sink_.lose({"unknown_shape", path, 0, "no operation_name: not a per-op record"});
       return {};
     }
     tree_.clear();
-    if (const std::string wrong = convert_record(**root, tree_, converted_); !wrong.empty()) {
+    if (const std::string wrong = convert_record(record, tree_, converted_); !wrong.empty()) {
       sink_.lose({"unknown_shape", path, 0, wrong});
       return {};
     }
-    if ((*root)->find("return_value") != nullptr) ++return_values_;
+    if (record.find("return_value") != nullptr) ++return_values_;
     if (converted_.handles > 0) sink_.leave_out("semaphore arguments", converted_.handles);
     if (converted_.tensors_with_values > 0) sink_.leave_out("tensor values", converted_.tensors_with_values);
     Observed observed;
@@ -74,7 +95,7 @@ class FolderReader {
     observed.op = *op;
     observed.arguments = converted_.text;
     observed.tree = &converted_.tree;
-    if (const auto hash = (*root)->string_field("sweep_source_hash")) observed.sweep_source_hash = *hash;
+    if (const auto hash = record.string_field("sweep_source_hash")) observed.sweep_source_hash = *hash;
     observed.path = path;
     const std::string machine = merged_machine(machine_, converted_.mesh);
     Sighting sighting;
@@ -86,12 +107,6 @@ class FolderReader {
     return sink_.observe(observed);
   }
 
-  // No configuration has them. Said by whoever knows that no sequence has them either.
-  void leave_out_return_values() {
-    if (return_values_ > 0) sink_.leave_out("return values", return_values_);
-  }
-
- private:
   void read_metadata() {
     source_ = fs::path(folder_).lexically_normal().filename().string();
     if (source_.empty()) source_ = fs::path(folder_).lexically_normal().parent_path().filename().string();
@@ -140,33 +155,73 @@ class FolderReader {
                                                                     : source;
   }
 
-  Status read_level(const std::string& folder) {
-    const auto listed = list_per_op(folder);
+  Status list_level(const std::string& folder) {
+    auto listed = list_per_op(folder);
     if (!listed && listed.error().code == ErrorCode::kUnsupported) return fail(listed.error());
     if (!listed) {
       sink_.lose({"unreadable_file", folder, 0, listed.error().message});
       return {};
     }
-    const PerOpListing& listing = *listed;
+    PerOpListing& listing = *listed;
     files_ += listing.records.size();
     if (files_ > limits().files)
       return fail(over_limit(folder_, &Limits::files, fmt::format("{} records and more in it", files_)));
-    for (const PerOpFile& record : listing.records) {
-      const std::string path = folder + "/" + record.name;
-      sink_.add_file();
-      if (const Status read = read_file(path, text_); !read) {
-        sink_.lose({"unreadable_file", path, 0, read.error().message});
-        continue;
-      }
-      OPWRIGHT_TRY(read_record(text_, path, &record));
-    }
+    add_level(folder, std::move(listing.records), false);
     if (listing.side_files > 0) sink_.leave_out("side files", listing.side_files);
     for (const auto& [what, count] : listing.skipped) sink_.leave_out(what, count);
-    for (const std::string& name : listing.folders) OPWRIGHT_TRY(read_test(folder + "/" + name));
+    for (const std::string& name : listing.folders) OPWRIGHT_TRY(list_test(folder + "/" + name));
     return {};
   }
 
-  Status read_test(const std::string& folder) {
+  void add_level(const std::string& folder, std::vector<PerOpFile> files, bool left_out) {
+    const auto converted = converter_ != nullptr ? converter_->number_of(folder) : std::nullopt;
+    if (left_out && !converted) return;  // nobody asks for them
+    levels_.push_back({folder, source_, left_out, converted});
+    for (PerOpFile& file : files) records_.push_back({std::move(file), levels_.size() - 1});
+  }
+
+  // Calls of several tests interleave: for their sequence they are read in the order of their numbers. Without a uid of
+  // its own a trace is named by its content, in the order of the folders.
+  void order_records() {
+    if (converter_ == nullptr || levels_.size() < 2) return;
+    named_by_reading_ = false;
+    if (uid_.empty()) {
+      for (const Record& record : records_) {
+        if (!levels_[record.level].left_out && read_file(path_of(record), text_)) digest_.add(text_);
+      }
+    }
+    std::stable_sort(records_.begin(), records_.end(),
+                     [](const Record& a, const Record& b) { return a.file.number < b.file.number; });
+  }
+
+  std::string path_of(const Record& record) const { return levels_[record.level].path + "/" + record.file.name; }
+
+  Status read_records() {
+    ReadAhead files(records_.size(), [this](std::size_t i) { return path_of(records_[i]); });
+    for (const Record& record : records_) {
+      const Level& level = levels_[record.level];
+      const Status read = files.next(text_);
+      const std::string path = path_of(record);
+      if (!level.left_out) sink_.add_file();
+      if (!read) {
+        if (!level.left_out) sink_.lose({"unreadable_file", path, 0, read.error().message});
+        continue;
+      }
+      if (named_by_reading_) digest_.add(text_);
+      if (!level.left_out) sink_.add_bytes(text_.size());
+      const auto root = document_.parse(text_);
+      if (root && level.converted) converter_->record(*level.converted, record.file, **root);
+      if (level.left_out) continue;
+      source_ = level.source;
+      if (root)
+        OPWRIGHT_TRY(observe(**root, path));
+      else
+        sink_.lose({"unreadable_file", path, root.error().offset, json::describe(text_, root.error())});
+    }
+    return {};
+  }
+
+  Status list_test(const std::string& folder) {
     std::string text;
     const std::string path = folder + "/_status.json";
     const std::string source_outside = source_;
@@ -182,6 +237,8 @@ class FolderReader {
       } else if (!status) {
         sink_.lose(
             {"unreadable_file", path, 0, "no status: whether the test passed is not known, its calls are left out"});
+        source_ = source_outside;
+        if (auto calls = list_per_op(folder)) add_level(folder, std::move(calls->records), true);
         return {};
       } else if (*status != "passed") {
         source_ = source_outside;
@@ -189,14 +246,16 @@ class FolderReader {
                                                      : *status == "skipped" ? "were skipped"
                                                                             : "did not pass"),
                         1);
-        if (const auto calls = list_per_op(folder))
+        if (auto calls = list_per_op(folder)) {
           sink_.leave_out("calls of tests that did not pass", calls->records.size());
+          add_level(folder, std::move(calls->records), true);
+        }
         return {};
       }
     }
-    const Status read = read_level(folder);
+    const Status listed = list_level(folder);
     source_ = source_outside;
-    return read;
+    return listed;
   }
 
   const std::string& folder_;
@@ -208,6 +267,9 @@ class FolderReader {
   bool sources_are_tests_ = false;  // a folder that we wrote from a native trace
   const Node* machine_ = nullptr;
   PerOpConverter* converter_ = nullptr;
+  std::vector<Level> levels_;
+  std::vector<Record> records_;
+  bool named_by_reading_ = true;  // the digest is made of the records as they are read
   std::vector<std::pair<std::string, std::string>> facts_;
   json::Document metadata_, document_;
   ArgumentTree tree_;
@@ -239,20 +301,13 @@ Status read_per_op_folder(const std::string& folder, const ReadOptions& options,
     return {};
   }
   OPWRIGHT_TRY_ASSIGN(SpooledTrace spool, SpooledTrace::create());
-  const auto read_and_convert = [&]() -> Result<Result<Conversion>> {
-    if (const auto converter = PerOpConverter::of_plain_folder(folder, spool); converter && *converter) {
-      reader.keep_calls(converter->get());
-      OPWRIGHT_TRY(reader.read());
-      return (*converter)->finish(reader.digest());
-    }
-    // Tests: the reading takes them in another order, and leaves out those that did not pass.
-    auto converting = std::async(std::launch::async, [&] { return per_op_to_native(folder, spool); });
-    const Status read = reader.read();
-    auto converted = converting.get();
-    OPWRIGHT_TRY(read);
-    return converted;
-  };
-  OPWRIGHT_TRY_ASSIGN(const Result<Conversion> converted, read_and_convert());
+  const auto converter = PerOpConverter::of_folder(folder, spool);
+  if (converter) reader.keep_calls(**converter);
+  OPWRIGHT_TRY(reader.read());
+  const Result<Conversion> converted = [&]() -> Result<Conversion> {
+    if (!converter) return fail(converter.error());
+    return (*converter)->finish(reader.digest());
+  }();
   if (converted) return spool.keep(folder, sink);
   OPWRIGHT_TRY(spool.status());
   reader.leave_out_return_values();
@@ -270,6 +325,7 @@ Status read_per_op_file(std::string_view text, const std::string& path, TraceSin
                                                   json::describe(text, root.error())));
   }
   FolderReader reader(kNoFolder, options, sink);
+  sink.add_bytes(text.size());
   OPWRIGHT_TRY(reader.read_record(text, path));
   reader.leave_out_return_values();
   TraceInfo info;

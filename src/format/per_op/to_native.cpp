@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "base/hash.h"
@@ -43,19 +44,28 @@ class PerOpConverter::Folder {
     if (records_.empty())
       return fail(ErrorCode::kNotATrace, fmt::format("{}: no per-op file in it; nothing to convert", path));
     start(path);
-    const Hash128 digest = has_uid_ ? Hash128{} : digest_of_records();
+    if (!has_uid_) digest_ = digest_of_records();
     std::stable_sort(records_.begin(), records_.end(),
                      [](const Record& a, const Record& b) { return a.number < b.number; });
     for (const Record& record : records_) convert(record);
-    return finish(digest);
+    return finish({});
   }
 
-  // Whether it is a folder of records and nothing else that is entered.
-  Result<bool> is_plain(const std::string& path) {
-    OPWRIGHT_TRY_ASSIGN(const PerOpListing listing, list_per_op(path));
-    folders_.push_back({path, "", ""});
-    for (const PerOpFile& file : listing.records) add_record(file, 0);
-    return listing.folders.empty() && !listing.records.empty();
+  // Whoever reads the records hands them in with take().
+  Status prepare(const std::string& path) {
+    OPWRIGHT_TRY(find_records(path));
+    if (records_.empty())
+      return fail(ErrorCode::kNotATrace, fmt::format("{}: no per-op file in it; nothing to convert", path));
+    start(path);
+    if (folders_.size() > 1 && !has_uid_) digest_ = digest_of_records();
+    records_ = {};
+    for (std::size_t i = 0; i < folders_.size(); ++i) numbers_.emplace(folders_[i].path, i);
+    return {};
+  }
+
+  std::optional<std::size_t> number_of(const std::string& folder) const {
+    const auto found = numbers_.find(folder);
+    return found != numbers_.end() ? std::optional(found->second) : std::nullopt;
   }
 
   void start(const std::string& path) {
@@ -67,10 +77,10 @@ class PerOpConverter::Folder {
     write_facts(path);
   }
 
-  void take(const PerOpFile& file, const Node& root) { take(record_of(file, 0), root); }
+  void take(std::size_t folder, const PerOpFile& file, const Node& root) { take(record_of(file, folder), root); }
 
   Result<Conversion> finish(const Hash128& digest) {
-    if (!has_uid_) fact("uid", "content:" + to_hex(digest));
+    if (!has_uid_) fact("uid", "content:" + to_hex(digest_.value_or(digest)));
     flow_.tell(*writer_);
     OPWRIGHT_TRY(writer_->finish());
     conversion_.calls = writer_->calls();
@@ -302,7 +312,9 @@ class PerOpConverter::Folder {
   std::optional<JsonValues> values_;
   FlowInference flow_;
   bool has_uid_ = false;
+  std::optional<Hash128> digest_;  // of all records, where this has read them for it
   std::vector<TestFolder> folders_;
+  std::unordered_map<std::string, std::size_t> numbers_;  // of folders, by path
   std::vector<Record> records_;
   std::int64_t start_ = 0;
   std::uint64_t last_number_ = 0, last_ticks_ = 0;
@@ -314,17 +326,19 @@ class PerOpConverter::Folder {
 PerOpConverter::PerOpConverter() = default;
 PerOpConverter::~PerOpConverter() = default;
 
-Result<std::unique_ptr<PerOpConverter>> PerOpConverter::of_plain_folder(const std::string& folder,
-                                                                        TraceOutput& output) {
+Result<std::unique_ptr<PerOpConverter>> PerOpConverter::of_folder(const std::string& folder, TraceOutput& output) {
   auto converter = std::unique_ptr<PerOpConverter>(new PerOpConverter);
   converter->folder_ = std::make_unique<Folder>(output);
-  OPWRIGHT_TRY_ASSIGN(const bool plain, converter->folder_->is_plain(folder));
-  if (!plain) return nullptr;
-  converter->folder_->start(folder);
+  OPWRIGHT_TRY(converter->folder_->prepare(folder));
   return converter;
 }
 
-void PerOpConverter::record(const PerOpFile& file, const Node& record) { folder_->take(file, record); }
+std::optional<std::size_t> PerOpConverter::number_of(const std::string& folder) const {
+  return folder_->number_of(folder);
+}
+void PerOpConverter::record(std::size_t folder, const PerOpFile& file, const Node& record) {
+  folder_->take(folder, file, record);
+}
 Result<Conversion> PerOpConverter::finish(const Hash128& digest) { return folder_->finish(digest); }
 
 Result<Conversion> per_op_to_native(const std::string& path, TraceOutput& output) {

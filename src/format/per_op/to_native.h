@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/hash.h"
@@ -17,18 +18,19 @@ namespace opwright::format {
 // it, so both count as one.
 Result<Conversion> per_op_to_native(const std::string& path, TraceOutput& output);
 
-// Record by record, for whoever reads and parses the files of a folder himself, in the order of their numbers. Only of
-// a folder without tests: an import reads tests by the names of their folders, and the calls of several interleave.
+// Record by record, for whoever reads and parses the files of a folder himself, in the order of their numbers: those of
+// the folder and of the folders of its tests, whose calls interleave.
 class PerOpConverter {
  public:
-  // Null: the folder has tests, or no records.
-  static Result<std::unique_ptr<PerOpConverter>> of_plain_folder(const std::string& folder, TraceOutput& output);
+  static Result<std::unique_ptr<PerOpConverter>> of_folder(const std::string& folder, TraceOutput& output);
   ~PerOpConverter();
   PerOpConverter(const PerOpConverter&) = delete;
   PerOpConverter& operator=(const PerOpConverter&) = delete;
 
-  void record(const PerOpFile& file, const json::Node& record);
-  // `digest` of the metadata and all records names a trace without a uid of its own.
+  // The number under which it knows a folder; none where its records are no part of the trace.
+  std::optional<std::size_t> number_of(const std::string& folder) const;
+  void record(std::size_t folder, const PerOpFile& file, const json::Node& record);
+  // `digest` of the metadata and all records names a trace without tests and without a uid of its own.
   Result<Conversion> finish(const Hash128& digest);
 
   class Folder;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "format/native/made_text.h"
 #include "format/native/native_arguments.h"
 #include "format/native/object_kinds.h"
@@ -242,7 +243,7 @@ void PerOpWriter::printed_object(const NativeValue& value_at, int level, std::st
   // Enums of the library have a __dict__, most of its other objects have none.
   const bool has_dict = text != nullptr ? text->has_dict : value_at.is(Tag::kEnum);
   JsonLines object_lines = json_object(out, level);
-  object_lines.text("type", value_at.is(Tag::kBytes) ? "bytes" : class_name(value_at.type));
+  object_lines.text("type", value_at.is(Tag::kBytes) ? "bytes" : last_part(value_at.type, "."));
   object_lines.text(has_dict ? "repr" : "value", printed(value_at));
   object_lines.end();
 }

@@ -1,5 +1,6 @@
 // The objects that the library's tracer knows by their class: tensors, meshes, configurations.
 #include "base/json_write.h"
+#include "base/text.h"
 #include "format/native/object_kinds.h"
 #include "format/per_op/json_lines.h"
 #include "format/per_op/tensor_values.h"
@@ -136,7 +137,10 @@ void PerOpWriter::memory_config(const NativeValue& config, int level, std::strin
   JsonLines lines = json_object(out, level);
   lines.text("memory_layout", printed(config.find("memory_layout")));
   lines.text("buffer_type", printed(config.find("buffer_type")));
-  lines.text("shard_spec", printed(shard));
+  if (shard != nullptr && shard->is(Tag::kDict))  // what op JSONL wrote in its place
+    plain(*shard, lines.inner(), lines.key("shard_spec"));
+  else
+    lines.text("shard_spec", printed(shard));
   lines.key("is_sharded") += boolean(truth(config.find("is_sharded")));
   lines.key("interleaved") += boolean(truth(config.find("interleaved")));
   if (const NativeValue* hash = config.find("hash")) {
@@ -169,12 +173,12 @@ bool PerOpWriter::program_config(const NativeValue& config, int level, std::stri
     lines.key(field.key);
     if (field.key == "type") {
       typed = true;
-      json::append_quoted(out, class_name(config.type));
+      json::append_quoted(out, last_part(config.type, "."));
     } else {
       json::append_python(out, field.value, {.indent = 2}, lines.inner());
     }
   }
-  if (!typed) lines.text("type", class_name(config.type));
+  if (!typed) lines.text("type", last_part(config.type, "."));
   lines.end();
   return true;
 }
@@ -183,9 +187,8 @@ void PerOpWriter::mesh_device(const NativeValue& device, int level, std::string&
   JsonLines lines = json_object(out, level);
   lines.text("type", "MeshDevice");
   lines.text("repr", printed(device));
-  if (const NativeValue* shape = device.find("shape")) {
-    lines.key("shape");
-    plain(*shape, lines.inner(), out);
+  for (const std::string_view name : {"shape", "mesh_shape"}) {  // the second is op JSONL's word
+    if (const NativeValue* shape = device.find(name)) plain(*shape, lines.inner(), lines.key(name));
   }
   if (const NativeValue* ids = device.find("device_ids")) {
     lines.key("device_ids");
