@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/vectorised.h"
@@ -18,6 +19,8 @@ constexpr std::size_t kGroup = 16;
 // outer accumulator counts twice there.
 constexpr double kGrowth = 0.07;
 constexpr double kMergedTerms = 16;
+// Beyond this nothing is told apart anyway; squares and their sums stay finite.
+constexpr double kFarthest = 1e60;
 
 // The power of two at or below a positive normal number.
 [[gnu::always_inline]] inline double power_below(double value) {
@@ -29,30 +32,66 @@ constexpr double kMergedTerms = 16;
   return std::bit_cast<double>((std::uint64_t{2046} << 52) - std::bit_cast<std::uint64_t>(power));
 }
 
+// The value where that is so, else 0: without a branch, which the data would make hard to foresee.
+[[gnu::always_inline]] inline double where(bool so, double value) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & -static_cast<std::uint64_t>(so));
+}
+
 [[gnu::always_inline]] inline void element_units_loop(Chunk* chunk, double factor) {
+  const double* __restrict exact = chunk->exact;
   for (std::size_t i = 0; i < chunk->n; ++i) {
-    const double size = std::abs(chunk->exact[i]);
+    const double size = std::abs(exact[i]);
     chunk->unit[i] = power_below(size > kSmallestNormal ? size : kSmallestNormal) * factor;
   }
 }
 OPWRIGHT_VECTORISED(void, element_units, (Chunk * chunk, double factor), (chunk, factor))
 
-void group_units(Chunk& chunk, double factor) {
-  for (std::size_t row = 0; row < chunk.n; row += chunk.row_length) {
-    const std::size_t end = std::min(row + chunk.row_length, chunk.n);
-    for (std::size_t i = row; i < end; i += kGroup) {
-      const std::size_t stop = std::min(i + kGroup, end);
-      double expected = kSmallestNormal;
-      double actual = 0.0;
-      for (std::size_t j = i; j < stop; ++j) {
-        expected = std::max(expected, std::abs(chunk.exact[j]));
-        actual = std::max(actual, std::abs(chunk.actual[j]));
-      }
-      const double unit = power_below(std::max(expected, std::min(actual, 2 * expected))) * factor;
-      std::fill(chunk.unit + i, chunk.unit + stop, unit);
+// The largest magnitude of `n` numbers, at least `least`. NaN is none.
+[[gnu::always_inline]] inline double largest_size(const double* values, std::size_t n, double least) {
+  double largest = least;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = std::abs(values[i]);
+    largest = size > largest ? size : largest;
+  }
+  return largest;
+}
+
+// The same of a whole group, in four lanes. __builtin_bit_cast, because passing vectors depends on the build's target.
+[[gnu::always_inline]] inline double largest_of_group(const double* values, double least) {
+  using Four = double __attribute__((vector_size(32)));
+  using Bits = std::int64_t __attribute__((vector_size(32)));
+  Four largest = Four{} + least;
+  for (std::size_t i = 0; i < kGroup; i += 4) {
+    Four size;
+    std::memcpy(&size, values + i, sizeof size);
+    size = __builtin_bit_cast(Four, __builtin_bit_cast(Bits, size) & 0x7FFFFFFFFFFFFFFF);
+    largest = size > largest ? size : largest;
+  }
+  const double low = largest[0] > largest[1] ? largest[0] : largest[1];
+  const double high = largest[2] > largest[3] ? largest[2] : largest[3];
+  return low > high ? low : high;
+}
+
+[[gnu::always_inline]] inline double group_unit(double expected, double actual, double factor) {
+  return power_below(std::max(expected, std::min(actual, 2 * expected))) * factor;
+}
+
+[[gnu::always_inline]] inline void group_units_loop(Chunk* chunk, double factor) {
+  for (std::size_t row = 0; row < chunk->n; row += chunk->row_length) {
+    const std::size_t end = std::min(row + chunk->row_length, chunk->n);
+    std::size_t i = row;
+    for (; i + kGroup <= end; i += kGroup) {
+      const double unit = group_unit(largest_of_group(chunk->exact + i, kSmallestNormal),
+                                     largest_of_group(chunk->actual + i, 0.0), factor);
+      for (std::size_t j = 0; j < kGroup; ++j) chunk->unit[i + j] = unit;
     }
+    if (i == end) continue;
+    const double unit = group_unit(largest_size(chunk->exact + i, end - i, kSmallestNormal),
+                                   largest_size(chunk->actual + i, end - i, 0.0), factor);
+    std::fill(chunk->unit + i, chunk->unit + end, unit);
   }
 }
+OPWRIGHT_VECTORISED(void, group_units, (Chunk * chunk, double factor), (chunk, factor))
 
 struct ContractionTerms {
   double worst_case;
@@ -66,10 +105,12 @@ struct ContractionTerms {
 };
 
 [[gnu::always_inline]] inline void contraction_bounds_loop(Chunk* chunk, ContractionTerms terms) {
+  const double* __restrict exact = chunk->exact;
+  const double* __restrict magnitude = chunk->magnitude;
   for (std::size_t i = 0; i < chunk->n; ++i) {
     const double unit = chunk->unit[i] > terms.floor_unit ? chunk->unit[i] : terms.floor_unit;
-    const double e = chunk->exact[i];
-    const double m = chunk->magnitude[i];
+    const double e = exact[i];
+    const double m = magnitude[i];
     const double variance = terms.from_exact * e * e + terms.from_magnitude * m * m + terms.from_unit * unit * unit +
                             terms.tiny * terms.tiny;
     const double statistical = terms.deviations_squared * variance;
@@ -82,9 +123,10 @@ OPWRIGHT_VECTORISED(void, contraction_bounds, (Chunk * chunk, ContractionTerms t
 
 [[gnu::always_inline]] inline void elementwise_bounds_loop(Chunk* chunk, double ulps, double floor_unit,
                                                            double relative, double tiny) {
+  const double* __restrict magnitude = chunk->magnitude;
   for (std::size_t i = 0; i < chunk->n; ++i) {
     const double unit = chunk->unit[i] > floor_unit ? chunk->unit[i] : floor_unit;
-    const double bound = ulps * unit + relative * chunk->magnitude[i] + tiny;
+    const double bound = ulps * unit + relative * magnitude[i] + tiny;
     chunk->bound_squared[i] = bound * bound;
     chunk->variance[i] = bound * bound * (1.0 / 3.0);
   }
@@ -95,11 +137,12 @@ OPWRIGHT_VECTORISED(void, elementwise_bounds,
 
 [[gnu::always_inline]] inline void exact_bounds_loop(Chunk* chunk, double units, double tiny) {
   constexpr double kToWhole = 0x1.8p52;  // added and taken away again, it leaves the nearest whole number
+  const double* __restrict exact = chunk->exact;
   for (std::size_t i = 0; i < chunk->n; ++i) {
-    const double steps = chunk->exact[i] * inverse_power(chunk->unit[i]);
+    const double steps = exact[i] * inverse_power(chunk->unit[i]);
     const double whole = (steps + kToWhole) - kToWhole;
-    const double bound = steps == whole ? 0.0 : units * chunk->unit[i];
-    const double flushed = std::abs(chunk->exact[i]) < kSmallestNormal ? tiny : 0.0;
+    const double bound = where(steps != whole, units * chunk->unit[i]);
+    const double flushed = where(std::abs(exact[i]) < kSmallestNormal, tiny);
     const double wider = bound > flushed ? bound : flushed;
     chunk->bound_squared[i] = wider * wider;
     chunk->variance[i] = chunk->unit[i] * chunk->unit[i] * (1.0 / 12.0);
@@ -128,6 +171,7 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
     : budget_kind_(budget.kind),
       dtype_(dtype),
       ulps_(std::max(budget.ulps, 0.0)),
+      after_(budget.after),
       unit_factor_(unit_factor(dtype)),
       floor_unit_(0.0),
       relative_(std::max(budget.relative, 0.0)),
@@ -155,6 +199,14 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
   from_magnitude_ =
       (rounding * (inner * (1 - 1 / blocks) / 3 + (inner + outer) / 6) + 0.21 * 0.21 * dropped + growth * growth / 3) *
       q;
+  // Partial sums of a pass are as large as their number lets them be: together the whole, or the root of q.
+  if (budget.passes > 1) {
+    const double passes = static_cast<double>(budget.passes - 1);
+    const double width = unit_factor_ / 2 * (is_block_float(dtype) ? 2 : 1);
+    worst_case_ += passes * width;
+    from_exact_ += 0.18 * width * width * passes / 2;
+    from_magnitude_ += 0.18 * width * width * passes * q;
+  }
   const double n = static_cast<double>(std::max<std::int64_t>(elements, 1));
   deviations_ = std::max(8.0, 2 * (std::sqrt(2 * std::log(n)) + 1));
   const double drift = 0.22 * roundoff * std::sqrt(inner + outer);
@@ -166,9 +218,46 @@ void BoundModel::fill_units(Chunk& chunk) const {
   if (is_integer(dtype_)) {
     std::fill(chunk.unit, chunk.unit + chunk.n, 1.0);
   } else if (is_block_float(dtype_)) {
-    group_units(chunk, unit_factor_);
+    group_units(&chunk, unit_factor_);
   } else {
     element_units(&chunk, unit_factor_);
+  }
+}
+
+void BoundModel::fill_through(Chunk& chunk, const std::function<double(double)>& function,
+                              const std::function<double(double)>& slack) const {
+  // As if the operator ended before the function.
+  const double* result = chunk.exact;
+  const double* actual = chunk.actual;
+  chunk.exact = chunk.actual = chunk.before;
+  fill(chunk);
+  chunk.exact = result;
+  chunk.actual = actual;
+  fill_units(chunk);
+  const double floor_unit = after_.floor >= kSmallestNormal ? power_below(after_.floor) * unit_factor_ : 0.0;
+  for (std::size_t i = 0; i < chunk.n; ++i) {
+    const double y = chunk.before[i];
+    const double e = chunk.exact[i];
+    const double reach = std::sqrt(chunk.bound_squared[i]);
+    const double deviation = std::sqrt(chunk.variance[i]);
+    // A function that turns within the reach has its extreme between the ends. What is no number leads nowhere.
+    double far = 0.0;
+    for (const double part : {-1.0, -0.5, 0.5, 1.0}) {
+      const double led = std::abs(function(y + part * reach) - e);
+      if (led > far) far = std::min(led, kFarthest);
+    }
+    const double below = function(y - deviation) - e;
+    const double above = function(y + deviation) - e;
+    const double led_below = std::isfinite(below) ? below : 0.0;
+    const double led_above = std::isfinite(above) ? above : 0.0;
+    const double rounded_at = std::max(chunk.unit[i], floor_unit);
+    const double own = after_.ulps * rounded_at + after_.relative * std::abs(e) + tiny_ +
+                       (slack ? std::min(slack(y), kFarthest) : 0.0);
+    const double bound = far + own;
+    chunk.bound_squared[i] = bound * bound;
+    chunk.variance[i] =
+        std::min((led_below * led_below + led_above * led_above) / 2, kFarthest) + own * own * (1.0 / 3.0);
+    chunk.slope[i] = deviation > 0.0 ? (led_above - led_below) / (2 * deviation) : 0.0;
   }
 }
 

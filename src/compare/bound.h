@@ -9,6 +9,7 @@
 //            + (0.36 relative y)^2 + 0.21^2 relative^2 q   bits that the engine drops of operands: a bias and a noise
 //            + g^2 (y^2 + q/3)                         ties away from zero: g = 0.07 u (terms / 16) in all
 //            + (ulps x ulp)^2 / 12                     output format
+//            + 0.18 w^2 (passes - 1) (y^2 / 2 + q)     partial sums in memory between passes, w = 2^-bits of the output
 // Where partial sums of a block go to an outer accumulator (B blocks), each block is such a walk to its own part of y,
 // and the outer one rounds B times more.
 // The bound is the smaller of the worst case and of a multiple of the standard deviation that grows with the number of
@@ -16,6 +17,10 @@
 // deviation is 0.2 to 1.5 and the largest 6.5.
 //
 // Elementwise: ulps x ulp(max(|exact|, floor)) + relative x magnitude.
+// Where a function f is fused, all of the above is the bound b and the deviation s of what f is given, y. The bound of
+// the result is how far f leads within [y - b, y + b] (its ends and points between, because f may turn), its variance
+// what y - s and y + s make of it, and to both comes the error of f itself (`ErrorBudget::after`). Factors and leaning
+// columns are looked for in y, through the slope of f: where f is flat, an error of y does not show and has no weight.
 // Exact and selection: 0 where the format holds the exact value; else half an ulp, whatever ties do, and for block
 // floats one ulp, because the two encoders round differently (host: nearest even; packer: two roundings, truncation for
 // bfloat4_b).
@@ -26,27 +31,40 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "model/error_budget.h"
 #include "model/tensor_spec.h"
 
 namespace opwright {
 
-inline constexpr std::size_t kChunk = 1024;
+// All that is known of so many elements stays in the first cache.
+inline constexpr std::size_t kChunk = 512;
 
 // A piece of the output: whole rows, or a part of one row that starts at a multiple of 16.
 struct Chunk {
   std::size_t n = 0;
-  std::size_t row_length = 0;  // elements of a row within the chunk
-  alignas(32) double exact[kChunk];
-  alignas(32) double actual[kChunk];
-  alignas(32) double magnitude[kChunk];
-  alignas(32) double unit[kChunk];           // ulp of the output format
-  alignas(32) double bound_squared[kChunk];  // squares, because roots stand in the way of wide registers
-  alignas(32) double variance[kChunk];       // contractions: of the error; else bound^2 / 3
-  alignas(32) double weight[kChunk];         // contractions: 1 / variance, filled while measuring
-  // Where elements were taken out, the place that each had; else they stand where they stood.
+  std::size_t row_length = 0;     // elements of a row within the chunk
+  const double* exact = nullptr;  // the caller's, or `own_exact`
+  const double* actual = nullptr;
+  const double* magnitude = nullptr;
+  const double* before = nullptr;  // where a function is fused (`carried`): what it was given
+  // Where the actual values of the next chunk are, about, and the bytes of one: they are fetched ahead.
+  const char* upcoming = nullptr;
+  std::size_t upcoming_bytes = 0;
+  alignas(64) double own_exact[kChunk];
+  alignas(64) double own_actual[kChunk];
+  alignas(64) double own_magnitude[kChunk];
+  alignas(64) double own_before[kChunk];
+  alignas(64) double unit[kChunk];           // ulp of the output format
+  alignas(64) double bound_squared[kChunk];  // squares, because roots stand in the way of wide registers
+  alignas(64) double variance[kChunk];       // contractions: of the error; else bound^2 / 3
+  alignas(64) double weight[kChunk];         // contractions: 1 / variance, filled while measuring
+  bool carried = false;                      // a function is fused: `before` and `slope` are filled
+  alignas(64) double slope[kChunk];          // of the function there
+  // Where elements were taken out of the first `places`, the place that each had; else they stand where they stood.
   bool compacted = false;
+  std::size_t places = 0;
   std::uint32_t place[kChunk];
 
   std::size_t place_of(std::size_t i) const { return compacted ? place[i] : i; }
@@ -59,6 +77,9 @@ class BoundModel {
 
   // unit, bound_squared and variance of finite elements, from exact, actual and magnitude.
   void fill(Chunk& chunk) const;
+  // The same through a fused function, from `before` too. Fills the slopes.
+  void fill_through(Chunk& chunk, const std::function<double(double)>& function,
+                    const std::function<double(double)>& slack) const;
   bool contraction() const { return budget_kind_ == ErrorBudget::Kind::kContraction; }
   bool exact() const {
     return budget_kind_ == ErrorBudget::Kind::kExact || budget_kind_ == ErrorBudget::Kind::kSelection;
@@ -75,6 +96,7 @@ class BoundModel {
   ErrorBudget::Kind budget_kind_;
   DType dtype_;
   double ulps_;
+  ErrorBudget::After after_;
   double unit_factor_;  // unit = 2^exponent x this
   double floor_unit_;
   double relative_;

@@ -319,7 +319,7 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
   const std::vector<std::int64_t> picked = rows_to_change(rows, columns, options.most_elements, written);
   HostTensor right{actual.spec, {}, {}};
   right.spec.shape = {static_cast<std::int64_t>(picked.size()), columns};
-  std::vector<double> exact, magnitude, old;
+  std::vector<double> exact, magnitude, before, old;
   for (const std::int64_t r : picked) {
     const auto from = static_cast<std::ptrdiff_t>(whole_row(r) * columns);
     if (actual.integer())
@@ -330,6 +330,8 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
     exact.insert(exact.end(), judged.value.begin() + at, judged.value.begin() + at + columns);
     if (!judged.magnitude.empty())
       magnitude.insert(magnitude.end(), judged.magnitude.begin() + at, judged.magnitude.begin() + at + columns);
+    if (!judged.before.empty())
+      before.insert(before.end(), judged.before.begin() + at, judged.before.begin() + at + columns);
     if (stale != nullptr)
       for (std::int64_t i = 0; i < columns; ++i) old.push_back(stale->at(from + i));
   }
@@ -339,6 +341,9 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
                 .budget = judged.budget,
                 .value = exact,
                 .magnitude = magnitude,
+                .before = before,
+                .after = judged.after,
+                .slack = judged.slack,
                 .rows = {},
                 .constant = judged.constant};
     if (judged.same_choice)

@@ -18,11 +18,26 @@ constexpr std::int64_t kGroup = 16;
 constexpr std::int64_t kColumnsWatched = 1 << 20;
 constexpr std::int64_t kRowsForColumns = 8;
 constexpr std::int64_t kElementsForFactor = 256;
+constexpr double kSmallestNormal = 0x1p-126;
 
 [[gnu::always_inline]] inline void widen_loop(const float* from, std::size_t n, double* to) {
   for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
 }
 OPWRIGHT_VECTORISED(void, widen, (const float* from, std::size_t n, double* to), (from, n, to))
+
+[[gnu::always_inline]] inline void widen_ints_loop(const std::int64_t* from, std::size_t n, double* to) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
+}
+OPWRIGHT_VECTORISED(void, widen_ints, (const std::int64_t* from, std::size_t n, double* to), (from, n, to))
+
+// Magnitudes, none below `least`.
+[[gnu::always_inline]] inline void sizes_loop(const double* from, std::size_t n, double least, double* to) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = std::abs(from[i]);
+    to[i] = size > least ? size : least;
+  }
+}
+OPWRIGHT_VECTORISED(void, sizes, (const double* from, std::size_t n, double least, double* to), (from, n, least, to))
 
 // Whether all are finite and none beyond `largest`: NaN fails every comparison.
 [[gnu::always_inline]] inline bool ordinary_loop(const double* exact, const double* actual, std::size_t n,
@@ -78,10 +93,13 @@ class Judgement {
     if (!given()) return mistrusted();
     measure();
     verdict_.metrics = measured_->metrics();
+    if (rows_ < total_rows_)
+      verdict_.notes.push_back(fmt::format("{}: {} of {} rows", kJudgedInPart, rows_, total_rows_));
     check_nonfinite();
     check_bound();
     if (model_.contraction()) check_accumulation();
     if (!model_.contraction() && !model_.exact()) check_common_factor();
+    if (judged_.budget.common >= 0.0 && !model_.exact()) check_rows();
     if (!model_.exact()) check_pcc();
     if (!verdict_.reasons.empty()) return std::move(verdict_);
     check_spread();
@@ -123,6 +141,9 @@ class Judgement {
       reason("nothing to compare: the output is empty");
     } else if (judged_.value.size() != elements) {
       reason(fmt::format("the reference gave {} values for {} rows of {}", judged_.value.size(), rows_, length_));
+    } else if (!judged_.before.empty() && (judged_.before.size() != elements || !judged_.after)) {
+      reason(fmt::format("the reference gave {} arguments of its function for {} values", judged_.before.size(),
+                         elements));
     } else if (!judged_.magnitude.empty() && judged_.magnitude.size() != elements) {
       reason(fmt::format("the reference gave {} magnitudes for {} values", judged_.magnitude.size(), elements));
     } else if (std::ranges::any_of(judged_.rows, [&](std::int64_t row) { return row < 0 || row >= total_rows_; }) ||
@@ -138,30 +159,23 @@ class Judgement {
 
   // A first guess of the mean; and, where a contraction comes without magnitudes, what they are about.
   double first_guess() {
-    double sum = 0.0;
-    double squares = 0.0;
-    double count = 0.0;
     const bool all = model_.contraction() && judged_.magnitude.empty();
     const std::size_t n = all ? judged_.value.size() : std::min<std::size_t>(judged_.value.size(), 4096);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double v = judged_.value[i];
-      if (!(std::abs(v) <= largest_of(DType::kFloat32))) continue;
-      sum += v;
-      squares += v * v;
-      count += 1;
-    }
+    const Moments seen = moments(judged_.value.data(), n, largest_of(DType::kFloat32));
+    const auto count = static_cast<double>(seen.count);
     // sqrt(sum (ab)^2) is about the spread of the result, and M = sum |ab| is sqrt(terms / 2.5) times that.
     if (all && count > 0) {
       least_magnitude_ =
-          std::sqrt(squares / count * static_cast<double>(std::max<std::int64_t>(judged_.budget.terms, 1)) / 2.5);
+          std::sqrt(seen.squares / count * static_cast<double>(std::max<std::int64_t>(judged_.budget.terms, 1)) / 2.5);
     }
-    return count > 0 ? sum / count : 0.0;
+    return count > 0 ? seen.sum / count : 0.0;
   }
 
   void measure() {
     const double shift = first_guess();
     const bool columns = model_.contraction() && rows_ >= kRowsForColumns && length_ <= kColumnsWatched;
-    measured_ = std::make_unique<Measure>(shift, model_.contraction(), columns ? length_ : 0);
+    measured_ = std::make_unique<Measure>(shift, model_.contraction(), columns ? length_ : 0, rows_);
+    if (judged_.budget.common >= 0.0 && !model_.exact()) measured_->watch_rows(judged_.budget.common, length_);
     auto chunk = std::make_unique<Chunk>();
     const std::int64_t piece = static_cast<std::int64_t>(kChunk) / kGroup * kGroup;
     if (length_ <= piece) {
@@ -180,9 +194,12 @@ class Judgement {
     starts_.resize(static_cast<std::size_t>(count));
     chunk.n = static_cast<std::size_t>(count * length_);
     chunk.row_length = static_cast<std::size_t>(length_);
-    for (std::int64_t i = 0; i < count; ++i) {
-      starts_[static_cast<std::size_t>(i)] = row_at(first + i) * length_;
-      take_actual(chunk, static_cast<std::size_t>(i * length_), starts_[static_cast<std::size_t>(i)], length_);
+    for (std::int64_t i = 0; i < count; ++i) starts_[static_cast<std::size_t>(i)] = row_at(first + i) * length_;
+    if (judged_.rows.empty()) {
+      take_actual(chunk, 0, starts_.front(), count * length_);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i)
+        take_actual(chunk, static_cast<std::size_t>(i * length_), starts_[static_cast<std::size_t>(i)], length_);
     }
     judge_chunk(chunk, first * length_, 0);
   }
@@ -199,31 +216,44 @@ class Judgement {
     const auto n = static_cast<std::size_t>(count);
     const auto at = static_cast<std::size_t>(from);
     if (judged_.actual.integer()) {
-      std::copy_n(judged_.actual.ints.begin() + from, n, chunk.actual + to);
+      widen_ints(judged_.actual.ints.data() + at, n, chunk.own_actual + to);
+      chunk.upcoming = reinterpret_cast<const char*>(judged_.actual.ints.data() + at + n);
+      chunk.upcoming_bytes = sizeof(std::int64_t);
     } else {
-      widen(judged_.actual.floats.data() + at, n, chunk.actual + to);
+      widen(judged_.actual.floats.data() + at, n, chunk.own_actual + to);
+      chunk.upcoming = reinterpret_cast<const char*>(judged_.actual.floats.data() + at + n);
+      chunk.upcoming_bytes = sizeof(float);
     }
   }
 
   void judge_chunk(Chunk& chunk, std::int64_t first, std::size_t first_column) {
     const auto at = static_cast<std::size_t>(first);
-    std::copy_n(judged_.value.data() + at, chunk.n, chunk.exact);
+    chunk.exact = judged_.value.data() + at;
+    chunk.actual = chunk.own_actual;
     if (!judged_.magnitude.empty()) {
-      std::copy_n(judged_.magnitude.data() + at, chunk.n, chunk.magnitude);
+      chunk.magnitude = judged_.magnitude.data() + at;
     } else {
-      for (std::size_t i = 0; i < chunk.n; ++i) {
-        const double size = std::abs(chunk.exact[i]);
-        chunk.magnitude[i] = size > least_magnitude_ ? size : least_magnitude_;
-      }
+      chunk.magnitude = chunk.own_magnitude;
+      if (!model_.exact()) sizes(chunk.exact, chunk.n, least_magnitude_, chunk.own_magnitude);
     }
+    chunk.carried = !judged_.before.empty();
+    if (chunk.carried) chunk.before = judged_.before.data() + at;
     chunk.compacted = false;
     if (judged_.budget.kind == ErrorBudget::Kind::kSelection && judged_.same_choice) accept_choices(chunk);
     if (ordinary(chunk.exact, chunk.actual, chunk.n, largest_of(dtype_))) {
-      model_.fill(chunk);
+      fill(chunk);
     } else {
       take_out_nonfinite(chunk);
     }
     measured_->add(chunk, first_column, starts_.data());
+  }
+
+  void fill(Chunk& chunk) const {
+    if (chunk.carried) {
+      model_.fill_through(chunk, judged_.after, judged_.slack);
+    } else {
+      model_.fill(chunk);
+    }
   }
 
   std::int64_t index_of(const Chunk& chunk, std::size_t place) const {
@@ -234,6 +264,7 @@ class Judgement {
   void accept_choices(Chunk& chunk) {
     for (std::size_t row = 0; row < chunk.n; row += chunk.row_length) {
       const std::size_t end = std::min(row + chunk.row_length, chunk.n);
+      if (std::equal(chunk.actual + row, chunk.actual + end, chunk.exact + row)) continue;
       std::vector<double> chosen(chunk.actual + row, chunk.actual + end);
       if (std::ranges::any_of(chosen, [](double v) { return std::isnan(v); })) continue;
       std::ranges::sort(chosen);
@@ -241,7 +272,7 @@ class Judgement {
       for (std::size_t i = row; i < end; ++i) {
         if (chunk.actual[i] == chunk.exact[i]) continue;
         if (!judged_.same_choice(index_of(chunk, i) / length_, chunk.exact[i], chunk.actual[i])) continue;
-        chunk.actual[i] = chunk.exact[i];
+        chunk.own_actual[i] = chunk.exact[i];
         ++verdict_.ties;
       }
     }
@@ -262,6 +293,10 @@ class Judgement {
       return true;
     }
     ++seen.expected;
+    if (std::isnan(exact) ? options_.nan_is_open : options_.infinity_is_open) {
+      ++seen.open;
+      return true;
+    }
     const bool same_sign = std::signbit(exact) == std::signbit(actual);
     if (std::isnan(exact)) {
       if (std::isnan(actual)) {
@@ -271,14 +306,23 @@ class Judgement {
       } else {
         disagree(index);
       }
-    } else if (std::isinf(actual) && same_sign) {
-      ++seen.agreed;
-    } else if (std::isfinite(exact) && actual == std::copysign(largest, exact)) {
+    } else if ((std::isinf(actual) && same_sign) || (std::isfinite(exact) && actual == std::copysign(largest, exact))) {
       ++seen.agreed;  // beyond the format, but not infinite: the largest number is as right
     } else {
       disagree(index);
     }
     return true;
+  }
+
+  // The caller's numbers copied, to be changed.
+  static void own(Chunk& chunk) {
+    std::copy_n(chunk.exact, chunk.n, chunk.own_exact);
+    chunk.exact = chunk.own_exact;
+    if (chunk.magnitude != chunk.own_magnitude) std::copy_n(chunk.magnitude, chunk.n, chunk.own_magnitude);
+    chunk.magnitude = chunk.own_magnitude;
+    if (!chunk.carried) return;
+    std::copy_n(chunk.before, chunk.n, chunk.own_before);
+    chunk.before = chunk.own_before;
   }
 
   // Takes NaN, infinities and numbers beyond the format out of the chunk, and the rest of their block-float groups.
@@ -303,21 +347,28 @@ class Judgement {
         }
       }
     }
+    own(chunk);
     for (std::size_t i = 0; i < chunk.n; ++i) {
-      if (out[i]) chunk.exact[i] = chunk.actual[i] = chunk.magnitude[i] = 0.0;
+      if (out[i]) chunk.own_exact[i] = chunk.own_actual[i] = chunk.own_magnitude[i] = 0.0;
+      if (out[i] && chunk.carried) chunk.own_before[i] = 0.0;
     }
-    model_.fill(chunk);
+    fill(chunk);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < chunk.n; ++i) {
       if (out[i]) continue;
-      chunk.exact[kept] = chunk.exact[i];
-      chunk.actual[kept] = chunk.actual[i];
+      chunk.own_exact[kept] = chunk.own_exact[i];
+      chunk.own_actual[kept] = chunk.own_actual[i];
       chunk.unit[kept] = chunk.unit[i];
       chunk.bound_squared[kept] = chunk.bound_squared[i];
       chunk.variance[kept] = chunk.variance[i];
+      if (chunk.carried) {
+        chunk.own_before[kept] = chunk.own_before[i];
+        chunk.slope[kept] = chunk.slope[i];
+      }
       chunk.place[kept] = static_cast<std::uint32_t>(i);
       ++kept;
     }
+    chunk.places = chunk.n;
     chunk.n = kept;
     chunk.compacted = true;
   }
@@ -327,6 +378,8 @@ class Judgement {
     if (seen.disagreed > 0) {
       reason(fmt::format("NaN or infinity: {} elements disagree, the first at {}", seen.disagreed, seen.first));
     }
+    if (seen.open > 0)
+      verdict_.notes.push_back(fmt::format("{} elements are NaN or infinite, of which nothing is promised", seen.open));
     if (seen.nan_as_inf > 0) verdict_.notes.push_back(fmt::format("{} NaN packed as infinity", seen.nan_as_inf));
     if (seen.group_zeroed > 0) {
       verdict_.notes.push_back(
@@ -406,6 +459,7 @@ class Judgement {
     Metrics& m = verdict_.metrics;
     const double relative = judged_.budget.relative;
     const auto n = static_cast<double>(m.compared);
+    if (!judged_.before.empty()) return;  // `relative` is of what was there before the function
     if (relative <= 0.0 || m.compared < kElementsForFactor || !(m.spread > 0.0) || std::isnan(m.pcc)) return;
     const Sums& sums = measured_->sums();
     const double exact_variance = sums.ee / n - sums.e / n * (sums.e / n);
@@ -413,10 +467,21 @@ class Judgement {
     m.scale = (sums.ea / n - sums.e / n * (sums.a / n)) / exact_variance;
     const double rounding = (1 + model_.ulps()) * std::sqrt(12 * sums.rounding / n) / m.spread;
     const double chance = 6 * m.noise / m.spread / std::sqrt(n);
-    const double allowed = 2 * relative + rounding + chance;
+    const double common = judged_.budget.common;
+    const double by_rows = judged_.budget.row_chance;
+    const double shared = common - by_rows + by_rows / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, rows_)));
+    const double allowed = (common >= 0.0 ? shared : 2 * relative) + rounding + chance;
     if (std::abs(m.scale - 1) > allowed)
       reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, 1 - allowed,
                          1 + allowed));
+  }
+
+  // Each element may lie within its bound, and all of a row lean the same way: a sum, a mean, a scale that is wrong.
+  void check_rows() {
+    const Measure::OddRow& odd = measured_->odd_row();
+    if (odd.first < 0) return;
+    reason(fmt::format("row {} as a whole is {} by {:.3g}; {:.3g} is accepted", odd.first / length_,
+                       odd.shifted ? "shifted, in parts of its size," : "scaled off", odd.by, odd.accepted));
   }
 
   void check_pcc() {
@@ -450,6 +515,8 @@ class Judgement {
       reason(fmt::format("every element of the output is {}", measured_->actual().value));
     } else if (measured_->count() > 1 && measured_->exact().constant) {
       reason(fmt::format("every element of the exact output is {}", measured_->exact().value));
+    } else if (!is_integer(dtype_) && std::sqrt(measured_->exact_square()) < kSmallestNormal) {
+      reason("the exact output is denormal throughout: any device may flush it to zero");
     }
   }
 

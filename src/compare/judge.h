@@ -23,14 +23,17 @@ namespace opwright {
 using SameChoice = std::function<bool(std::int64_t row, double expected, double actual)>;
 
 struct Judged {
-  const TensorSpec& wanted;            // the promised shape and dtype
-  const HostTensor& actual;            // the whole output
-  const ErrorBudget& budget;           // what the operator says of itself
-  std::span<const double> value;       // exact, the picked rows one after the other
-  std::span<const double> magnitude;   // as op references give it; empty: |value|, in contractions an estimate
-  std::span<const std::int64_t> rows;  // picked, ascending; empty: all
-  SameChoice same_choice = {};         // selections only; empty: equal values only
-  bool constant = false;               // every element is the same by definition: an output of one value is what is due
+  const TensorSpec& wanted;                  // the promised shape and dtype
+  const HostTensor& actual;                  // the whole output
+  const ErrorBudget& budget;                 // what the operator says of itself
+  std::span<const double> value;             // exact, the picked rows one after the other
+  std::span<const double> magnitude;         // as op references give it; empty: |value|, in contractions an estimate
+  std::span<const double> before = {};       // where a function is fused: what it was given; `magnitude` is of these
+  std::function<double(double)> after = {};  // … and the function
+  std::function<double(double)> slack = {};  // … its own error there, where it is an approximation; empty: none
+  std::span<const std::int64_t> rows;        // picked, ascending; empty: all
+  SameChoice same_choice = {};               // selections only; empty: equal values only
+  bool constant = false;  // every element is the same by definition: an output of one value is what is due
 };
 
 struct JudgeOptions {
@@ -39,6 +42,9 @@ struct JudgeOptions {
   double within_share = 0.999;  // of elementwise results, as long as none is further than twice its bound
   // Devices pack NaN into bfloat16 and block floats as infinity: accepted, and counted, only where the caller says so.
   bool nan_may_be_infinity = false;
+  // Elements whose exact value is NaN, or not finite at all, are nobody's promise: kernels are not IEEE there.
+  bool nan_is_open = false;
+  bool infinity_is_open = false;
   std::string distribution;
   std::uint64_t seed = 0;
 };

@@ -259,6 +259,71 @@ TEST(Judge, AConstantByDefinitionMayBeOne) {
   EXPECT_EQ(verdict({}, {}), Outcome::kMistrusted);
 }
 
+TEST(Judge, DenormalOutputsAreMistrusted) {
+  const ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise};
+  const auto outcome = [&](double scale) {
+    return judged({scale, 2 * scale, 3 * scale}, {scale, 2 * scale, 3 * scale}, DType::kFloat32, budget).outcome;
+  };
+  EXPECT_EQ(outcome(0x1p-140), Outcome::kMistrusted);
+  EXPECT_EQ(outcome(0x1p-120), Outcome::kPassed);
+}
+
+// Each element lies within a bound of 13 %, but all of one row are 8 % too large or too small.
+TEST(Judge, ARowOutOfProportionFails) {
+  test::Numerals random(11);
+  const std::int64_t rows = 32;
+  const std::int64_t columns = 512;
+  std::vector<double> exact;
+  for (std::int64_t i = 0; i < rows * columns; ++i) exact.push_back(std::exp(random.normal()));
+  ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise, .ulps = 2, .relative = 0.13};
+  const auto outcome = [&](double common, double factor) {
+    std::vector<double> actual;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const bool changed = i / static_cast<std::size_t>(columns) == 5;
+      actual.push_back(bf16(exact[i] * (1 + 0.02 * (random.uniform() - 0.5)) * (changed ? factor : 1.0)));
+    }
+    budget.common = common;
+    const HostTensor tensor = tensor_of({rows, columns}, DType::kBfloat16, actual);
+    return judge({.wanted = tensor.spec, .actual = tensor, .budget = budget, .value = exact, .magnitude = {}}).outcome;
+  };
+  EXPECT_EQ(outcome(0.03, 1.0), Outcome::kPassed);
+  EXPECT_EQ(outcome(0.03, 1.08), Outcome::kFailed);
+  EXPECT_EQ(outcome(0.03, 0.92), Outcome::kFailed);
+  EXPECT_EQ(outcome(-1.0, 1.08), Outcome::kPassed);  // where nobody says what a row shares
+}
+
+// A sum that may be off by 0.5, and a logistic behind it: what is far out is known to the last bit.
+TEST(Judge, ABoundIsCarriedThroughAFunction) {
+  const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
+  test::Numerals random(12);
+  std::vector<double> before;
+  std::vector<double> exact;
+  for (int i = 0; i < 4096; ++i) {
+    before.push_back(8 * random.normal());
+    exact.push_back(logistic(before.back()));
+  }
+  const std::vector<double> ones(before.size(), 1.0);
+  const ErrorBudget budget{
+      .kind = ErrorBudget::Kind::kElementwise, .ulps = 1, .relative = 0.5, .after = {.ulps = 2, .floor = 0.0625}};
+  const auto outcome = [&](const std::function<double(double)>& given) {
+    std::vector<double> actual;
+    for (const double y : before) actual.push_back(bf16(given(y)));
+    const HostTensor tensor = tensor_of({64, 64}, DType::kBfloat16, actual);
+    return judge({.wanted = tensor.spec,
+                  .actual = tensor,
+                  .budget = budget,
+                  .value = exact,
+                  .magnitude = ones,
+                  .before = before,
+                  .after = logistic})
+        .outcome;
+  };
+  EXPECT_EQ(outcome(logistic), Outcome::kPassed);
+  EXPECT_EQ(outcome([&](double y) { return logistic(y + 0.45 * std::sin(37 * y)); }), Outcome::kPassed);
+  EXPECT_EQ(outcome([&](double y) { return logistic(y + (y > 0 ? -0.8 : 0.8)); }), Outcome::kFailed);
+  EXPECT_EQ(outcome([&](double y) { return logistic(y) * 0.97; }), Outcome::kFailed);
+}
+
 TEST(Judge, OutputsThatShowNothingAreMistrusted) {
   using Kind = ErrorBudget::Kind;
   for (const Kind kind : {Kind::kExact, Kind::kElementwise, Kind::kContraction, Kind::kSelection}) {

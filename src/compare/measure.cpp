@@ -3,185 +3,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
-
-#include "base/vectorised.h"
 
 namespace opwright {
 namespace {
 
-// __builtin_bit_cast instead of the function: passing such vectors to functions depends on the build's target.
-struct Four {
-  static constexpr std::size_t kWide = 4;
-  using Double = double __attribute__((vector_size(32)));
-  using Long = std::int64_t __attribute__((vector_size(32)));
-  using Short = std::uint32_t __attribute__((vector_size(16)));
-};
-struct One {  // for what is left over
-  static constexpr std::size_t kWide = 1;
-  using Double = double __attribute__((vector_size(8)));
-  using Long = std::int64_t __attribute__((vector_size(8)));
-  using Short = std::uint32_t __attribute__((vector_size(4)));
-};
-
-// Where the bound is 0 an error is set against a millionth of an ulp, so that it has a finite ratio.
-constexpr double kLeastBound = 1e-6;
-// A quotient that is larger by a rounding error is no news: equal ones come in every chunk.
-constexpr double kClearly = 1 + 0x1p-50;
-
-// Buckets of ULP errors: 32 an octave, from 2^-10 to 2^50.
-constexpr std::int64_t kFirstBucket = (1023 - 10) << 5;
-constexpr std::int64_t kBuckets = 60 << 5;
-// Neighbours count in different histograms: most fall into one bucket, and would wait for each other.
-constexpr std::int64_t kHistograms = 4;
-double bucket_value(std::int64_t bucket) {
+double bucket_value(std::uint64_t bucket) {
   if (bucket == 0) return 0.0;
-  return std::bit_cast<double>(static_cast<std::uint64_t>(kFirstBucket + bucket) << 47) * (1 + 1.0 / 64);
+  return std::bit_cast<double>((kFirstBucket + bucket) << 47) * (1 + 1.0 / 64);
 }
 
-// What a chunk leaves besides its sums.
-struct Found {
-  bool larger_rel = false;    // an element may be further off than any before, relative to its value
-  bool larger_ratio = false;  // or to its bound
-};
-
-// Elements `from` to `to`, a multiple of the lanes apart. Dividing is the dearest thing here: the largest quotients are
-// looked for by multiplying, and worked out in the few chunks that have one.
-template <class V, bool kWeighted>
-[[gnu::always_inline]] inline void add_elements(Chunk* chunk, std::size_t from, std::size_t to, double shift,
-                                                Sums* sums, std::uint32_t* buckets, Found* found) {
-  using Double = typename V::Double;
-  using Long = typename V::Long;
-  Double e_sum{}, a_sum{}, ee{}, aa{}, ea{}, squared{}, ulp{}, rounding{}, variance{}, z_squared{}, weighted_ee{};
-  Double weighted_ed{}, weighted_unit{}, max_abs{}, max_ulp{};
-  Long within{}, near{}, exact{}, larger_rel{}, larger_ratio{};
-  const double rel_so_far = sums->max_rel * kClearly;
-  const double ratio_so_far = sums->max_ratio * kClearly;
-  constexpr double kToWhole = 0x1.8p52;
-  for (std::size_t i = from; i < to; i += V::kWide) {
-    Double e, a, unit, bound, var;
-    std::memcpy(&e, chunk->exact + i, sizeof e);
-    std::memcpy(&a, chunk->actual + i, sizeof a);
-    std::memcpy(&unit, chunk->unit + i, sizeof unit);
-    std::memcpy(&bound, chunk->bound_squared + i, sizeof bound);
-    std::memcpy(&var, chunk->variance + i, sizeof var);
-    const Double d = a - e;
-    const Double error = __builtin_bit_cast(Double, __builtin_bit_cast(Long, d) & 0x7FFFFFFFFFFFFFFF);
-    const Double e_size = __builtin_bit_cast(Double, __builtin_bit_cast(Long, e) & 0x7FFFFFFFFFFFFFFF);
-    const Double e_off = e - shift;
-    const Double a_off = a - shift;
-    e_sum += e_off;
-    a_sum += a_off;
-    ee += e_off * e_off;
-    aa += a_off * a_off;
-    ea += e_off * a_off;
-    squared += d * d;
-    // Units are powers of two: their inverse is a matter of the exponent.
-    const Double inverse_unit = __builtin_bit_cast(Double, (std::int64_t{2046} << 52) - __builtin_bit_cast(Long, unit));
-    const Double steps = error * inverse_unit;
-    ulp += steps;
-    rounding += unit * unit;
-    variance += var;
-    if constexpr (kWeighted) {
-      const Double weight = 1.0 / var;
-      std::memcpy(chunk->weight + i, &weight, sizeof weight);
-      z_squared += d * d * weight;
-      weighted_ee += e * e * weight;
-      weighted_ed += e * d * weight;
-      weighted_unit += e_size * unit * weight;
-    }
-    // An exact value that the format holds must be met; any other may go to either neighbour at a tie.
-    const Double scaled = e * inverse_unit;
-    const Double off_grid = scaled - ((scaled + kToWhole) - kToWhole);
-    exact -= (steps <= 0.5) & ((off_grid != 0.0) | (error == 0.0));
-    within -= d * d <= bound;
-    near -= d * d <= bound * 4.0;
-    const Double least = unit * unit * (kLeastBound * kLeastBound);
-    larger_ratio |= d * d > ratio_so_far * (bound > least ? bound : least);
-    larger_rel |= (error > rel_so_far * e_size) & (e_size > 0.0);
-    max_abs = error > max_abs ? error : max_abs;
-    max_ulp = steps > max_ulp ? steps : max_ulp;
-    Long bucket = (__builtin_bit_cast(Long, steps) >> 47) - kFirstBucket;
-    bucket = bucket > 0 ? bucket : Long{};
-    bucket = bucket < kBuckets - 1 ? bucket : Long{} + (kBuckets - 1);
-    const auto narrow = __builtin_convertvector(bucket, typename V::Short);
-    std::memcpy(buckets + i, &narrow, sizeof narrow);
-  }
-  for (std::size_t l = 0; l < V::kWide; ++l) {
-    sums->e += e_sum[l];
-    sums->a += a_sum[l];
-    sums->ee += ee[l];
-    sums->aa += aa[l];
-    sums->ea += ea[l];
-    sums->squared_error += squared[l];
-    sums->ulp += ulp[l];
-    sums->rounding += rounding[l] / 12;
-    sums->variance += variance[l];
-    sums->z_squared += z_squared[l];
-    sums->weighted_ee += weighted_ee[l];
-    sums->weighted_ed += weighted_ed[l];
-    sums->weighted_unit += weighted_unit[l];
-    sums->within += within[l];
-    sums->near += near[l];
-    sums->exact += exact[l];
-    sums->max_abs = std::max(sums->max_abs, double{max_abs[l]});
-    sums->max_ulp = std::max(sums->max_ulp, double{max_ulp[l]});
-    found->larger_rel |= larger_rel[l] != 0;
-    found->larger_ratio |= larger_ratio[l] != 0;
-  }
-}
-
-[[gnu::always_inline]] inline Found add_chunk_loop(Chunk* chunk, bool weighted, double shift, Sums* sums,
-                                                   std::uint32_t* buckets) {
-  const std::size_t whole = chunk->n / 4 * 4;
-  Found found;
-  if (weighted) {
-    add_elements<Four, true>(chunk, 0, whole, shift, sums, buckets, &found);
-    add_elements<One, true>(chunk, whole, chunk->n, shift, sums, buckets, &found);
-  } else {
-    add_elements<Four, false>(chunk, 0, whole, shift, sums, buckets, &found);
-    add_elements<One, false>(chunk, whole, chunk->n, shift, sums, buckets, &found);
-  }
-  return found;
-}
-OPWRIGHT_VECTORISED(Found, add_chunk, (Chunk * chunk, bool weighted, double shift, Sums* sums, std::uint32_t* buckets),
-                    (chunk, weighted, shift, sums, buckets))
-
-[[gnu::always_inline]] inline double largest_relative_loop(const Chunk* chunk) {
-  double largest = 0.0;
-  for (std::size_t i = 0; i < chunk->n; ++i) {
-    const double size = std::abs(chunk->exact[i]);
-    const double relative = size > 0.0 ? std::abs(chunk->actual[i] - chunk->exact[i]) / size : 0.0;
-    largest = relative > largest ? relative : largest;
-  }
-  return largest;
-}
-OPWRIGHT_VECTORISED(double, largest_relative, (const Chunk* chunk), (chunk))
-
-struct ColumnSums {
-  double* __restrict z;
-  double* __restrict e;
-  double* __restrict ee;
-  double* __restrict weight;
-  double* __restrict rows;
-};
-
-[[gnu::always_inline]] inline void add_row_loop(const double* exact, const double* actual, const double* weights,
-                                                std::size_t n, ColumnSums to) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double weight = weights[i];
-    const double e = exact[i] * weight;
-    to.z[i] += (actual[i] - exact[i]) * weight;
-    to.e[i] += e;
-    to.ee[i] += e * exact[i];
-    to.weight[i] += weight;
-    to.rows[i] += 1;
-  }
-}
-OPWRIGHT_VECTORISED(void, add_row,
-                    (const double* exact, const double* actual, const double* weights, std::size_t n, ColumnSums to),
-                    (exact, actual, weights, n, to))
+// Rows with fewer elements say nothing as a whole.
+constexpr std::int64_t kElementsOfRow = 32;
+constexpr double kElementsOfSize = 12;
+constexpr double kChance = 6;
+// Of an ulp: by how much roundings that all go to one side at ties move a mean.
+constexpr double kTies = 0.25;
 
 void look_at(Measure::Sameness& side, const double* values, std::size_t n) {
   for (std::size_t i = 0; side.constant && i < n; ++i) side.constant = values[i] == side.value;
@@ -189,17 +26,19 @@ void look_at(Measure::Sameness& side, const double* values, std::size_t n) {
 
 }  // namespace
 
-Measure::Measure(double shift, bool weighted, std::int64_t columns)
+Measure::Measure(double shift, bool weighted, std::int64_t columns, std::int64_t rows)
     : shift_(shift),
       weighted_(weighted),
-      histogram_(static_cast<std::size_t>(kBuckets * kHistograms)),
+      rows_(rows),
+      histogram_(kBuckets * kHistograms),
       column_z_(static_cast<std::size_t>(columns)),
       column_e_(static_cast<std::size_t>(columns)),
       column_ee_(static_cast<std::size_t>(columns)),
       column_weight_(static_cast<std::size_t>(columns)),
-      column_rows_(static_cast<std::size_t>(columns)) {}
+      column_missing_(static_cast<std::size_t>(columns)) {}
 
 void Measure::add(Chunk& chunk, std::size_t first_column, const std::int64_t* row_starts) {
+  if (!column_z_.empty()) add_missing(chunk, first_column);
   if (chunk.n == 0) return;
   if (count_ == 0) {
     exact_.value = chunk.exact[0];
@@ -207,13 +46,22 @@ void Measure::add(Chunk& chunk, std::size_t first_column, const std::int64_t* ro
   }
   look_at(exact_, chunk.exact, chunk.n);
   look_at(actual_, chunk.actual, chunk.n);
-  std::uint32_t buckets[kChunk];
-  const Found found = add_chunk(&chunk, weighted_, shift_, &sums_, buckets);
-  for (std::size_t i = 0; i < chunk.n; ++i) ++histogram_[buckets[i] * kHistograms + i % kHistograms];
-  if (found.larger_rel) sums_.max_rel = std::max(sums_.max_rel, largest_relative(&chunk));
+  std::uint32_t places[kChunk];
+  const Found found = add_chunk(chunk, weighted_, shift_, sums_, places);
+  if (found.off) {
+    for (std::size_t i = 0; i < chunk.n; ++i) ++histogram_[places[i]];
+  } else {
+    histogram_[0] += chunk.n;
+  }
+  if (found.larger_rel) sums_.max_rel = std::max(sums_.max_rel, largest_relative(chunk));
   if (found.larger_ratio || worst_.index < 0) find_worst(chunk, row_starts);
   if (!column_z_.empty()) add_columns(chunk, first_column);
+  if (row_allowance_ >= 0.0) add_rows(chunk, first_column, row_starts);
   count_ += static_cast<std::int64_t>(chunk.n);
+}
+
+void Measure::watch_rows(double allowance, std::int64_t length) {
+  if (length >= kElementsOfRow) row_allowance_ = allowance;
 }
 
 void Measure::find_worst(const Chunk& chunk, const std::int64_t* row_starts) {
@@ -232,21 +80,87 @@ void Measure::find_worst(const Chunk& chunk, const std::int64_t* row_starts) {
   }
 }
 
-void Measure::add_columns(const Chunk& chunk, std::size_t first_column) {
-  const auto sums_at = [&](std::size_t column) {
-    return ColumnSums{&column_z_[column], &column_e_[column], &column_ee_[column], &column_weight_[column],
-                      &column_rows_[column]};
-  };
-  if (!chunk.compacted) {
-    for (std::size_t i = 0; i < chunk.n; i += chunk.row_length) {
-      add_row(chunk.exact + i, chunk.actual + i, chunk.weight + i, chunk.row_length, sums_at(first_column));
+// Of the columns of elements that were taken out.
+void Measure::add_missing(const Chunk& chunk, std::size_t first_column) {
+  if (!chunk.compacted) return;
+  std::size_t kept = 0;
+  for (std::size_t place = 0; place < chunk.places; ++place) {
+    if (kept < chunk.n && chunk.place[kept] == place) {
+      ++kept;
+    } else {
+      column_missing_[first_column + place % chunk.row_length] += 1;
     }
-    return;
   }
-  for (std::size_t i = 0; i < chunk.n; ++i) {
-    const std::size_t column = first_column + chunk.place[i] % chunk.row_length;
-    add_row(chunk.exact + i, chunk.actual + i, chunk.weight + i, 1, sums_at(column));
+}
+
+void Measure::add_columns(const Chunk& chunk, std::size_t first_column) {
+  const auto add = [&](std::size_t from, std::size_t rows, std::size_t length, std::size_t column) {
+    opwright::add_columns(chunk, from, rows, length,
+                          {&column_z_[column], &column_e_[column], &column_ee_[column], &column_weight_[column]},
+                          &column_missing_[column]);
+  };
+  if (chunk.compacted) {
+    for (std::size_t i = 0; i < chunk.n; ++i) add(i, 1, 1, first_column + chunk.place[i] % chunk.row_length);
+  } else {
+    add(0, chunk.n / chunk.row_length, chunk.row_length, first_column);
   }
+}
+
+void Measure::add_rows(const Chunk& chunk, std::size_t first_column, const std::int64_t* row_starts) {
+  const auto add = [&](std::size_t from, std::size_t n) {
+    const RowPart part = row_part(chunk, from, n);
+    row_.square += part.square;
+    row_.ed += part.ed;
+    row_.ee += part.ee;
+    row_.d += part.d;
+    row_.dd += part.dd;
+    row_.eedd += part.eedd;
+    row_.eeed += part.eeed;
+    row_.eeee += part.eeee;
+    row_.unit += part.unit;
+    row_.n += static_cast<double>(n);
+  };
+  std::size_t from = 0;
+  while (from < chunk.n) {
+    const std::size_t row = chunk.place_of(from) / chunk.row_length;
+    std::size_t end = from + chunk.row_length;
+    if (chunk.compacted)
+      for (end = from + 1; end < chunk.n && chunk.place[end] / chunk.row_length == row;) ++end;
+    end = std::min(end, chunk.n);
+    const std::int64_t first = row_starts[row] - static_cast<std::int64_t>(first_column);
+    if (first != row_.first) {
+      end_row();
+      row_.first = first;
+    }
+    add(from, end - from);
+    from = end;
+  }
+}
+
+void Measure::end_row() {
+  const RowSums row = row_;
+  row_ = {};
+  if (row.first < 0 || row.n < static_cast<double>(kElementsOfRow) || !(row.ee > 0.0)) return;
+  const double rms = std::sqrt(row.square / row.n);
+  const double rounding = kTies * row.unit / row.n / rms;
+  const auto look = [&](bool shifted, double by, double chance) {
+    const double accepted = row_allowance_ + rounding + kChance * chance;
+    if (by <= accepted || (odd_.first >= 0 && by * odd_.accepted <= odd_.by * accepted)) return;
+    odd_ = {row.first, shifted, by, accepted};
+  };
+  // Chance is what is left of the row's own errors when the factor, or the offset, is taken away.
+  const double factor = row.ed / row.ee;
+  const double beside = row.eedd - 2 * factor * row.eeed + factor * factor * row.eeee;
+  // A few elements make up what is known of a row: their errors are theirs, and no factor of the row.
+  if (row.ee * row.ee >= kElementsOfSize * row.eeee)
+    look(false, std::abs(factor), std::sqrt(std::max(beside, 0.0)) / row.ee);
+  const double offset = row.d / row.n;
+  look(true, std::abs(offset) / rms, std::sqrt(std::max(row.dd - row.n * offset * offset, 0.0)) / row.n / rms);
+}
+
+const Measure::OddRow& Measure::odd_row() {
+  end_row();
+  return odd_;
 }
 
 double Measure::exact_square() const {
@@ -256,6 +170,7 @@ double Measure::exact_square() const {
 
 double Measure::coherence() const {
   const double n = static_cast<double>(std::max<std::int64_t>(count_, 1));
+  if (sums_.before_squared > 0.0) return std::clamp(sums_.before / n * sums_.before / sums_.before_squared, 0.0, 1.0);
   const double mean = sums_.e / n + shift_;
   const double square = exact_square();
   return square > 0.0 ? std::clamp(mean * mean / square, 0.0, 1.0) : 1.0;
@@ -276,7 +191,7 @@ Measure::Leaning Measure::most_leaning_column(double scale_allowance) const {
   }
   const double common = all > 0.0 ? std::clamp(z / all, -kCommon, kCommon) : 0.0;
   for (std::size_t j = 0; j < column_z_.size(); ++j) {
-    const double rows = column_rows_[j];
+    const double rows = static_cast<double>(rows_) - column_missing_[j];
     const double weight = column_weight_[j];
     if (rows < 2 || !(weight > 0.0)) continue;
     const double coherent = column_ee_[j] > 0.0 ? column_e_[j] * column_e_[j] / (weight * column_ee_[j]) : 0.0;
@@ -317,9 +232,8 @@ Metrics Measure::metrics() const {
   m.worst = worst_;
   const auto rank = static_cast<std::uint64_t>(0.99 * (n - 1));
   std::uint64_t below = 0;
-  for (std::int64_t bucket = 0; bucket < kBuckets; ++bucket) {
-    for (std::int64_t i = 0; i < kHistograms; ++i)
-      below += histogram_[static_cast<std::size_t>(bucket * kHistograms + i)];
+  for (std::uint64_t bucket = 0; bucket < kBuckets; ++bucket) {
+    for (std::uint64_t i = 0; i < kHistograms; ++i) below += histogram_[bucket * kHistograms + i];
     if (rank >= below) continue;
     m.ulp_p99 = std::min(bucket_value(bucket), m.ulp_max);
     break;

@@ -95,6 +95,20 @@ std::string metrics_json(const Metrics& m) {
   return object.take();
 }
 
+std::string misuse_json(const std::vector<Misused>& misuse) {
+  std::string text = "[";
+  for (const Misused& one : misuse) {
+    Object object;
+    object.string("class", one.name);
+    object.string("operand", one.operand);
+    object.number("change", one.change);
+    object.raw("noticed", one.noticed ? "true" : "false");
+    if (!one.noticed) object.string("why", one.why);
+    text += (text.size() > 1 ? ", " : "") + object.take();
+  }
+  return text + "]";
+}
+
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
@@ -135,6 +149,7 @@ std::string to_text(const Verdict& verdict) {
   text += fmt::format("; {} of {} rows", verdict.rows, verdict.total_rows);
   if (!verdict.distribution.empty()) text += fmt::format(", {}, seed {}", verdict.distribution, verdict.seed);
   if (!verdict.notes.empty()) text += "\n  " + joined(verdict.notes);
+  if (!verdict.blind.empty()) text += "\n  would not be noticed: " + joined(verdict.blind);
   return text;
 }
 
@@ -154,6 +169,8 @@ std::string to_json(const Verdict& verdict) {
   object.string("distribution", verdict.distribution);
   object.raw("seed", fmt::format("{}", verdict.seed));
   object.string("budget", verdict.budget);
+  object.strings("blind", verdict.blind);
+  if (!verdict.misuse.empty()) object.raw("misuse", misuse_json(verdict.misuse));
   return object.take();
 }
 

@@ -18,6 +18,9 @@ enum class JudgedBy : std::uint8_t {
 };
 std::string_view name_of(JudgedBy by);  // "exact", "bound", "pcc and bound"
 
+// How the note of an output begins of which only a sample of rows was judged: reports count such cases.
+inline constexpr std::string_view kJudgedInPart = "judged in part";
+
 // The element that comes closest to its bound, or goes furthest beyond.
 struct WorstElement {
   std::int64_t index = -1;  // row major, in the whole output; -1: none
@@ -28,6 +31,7 @@ struct WorstElement {
 
 // NaN and infinities: they are compared by place and kind and enter no other figure.
 struct Nonfinite {
+  std::int64_t open = 0;          // nothing is promised of them
   std::int64_t expected = 0;      // elements that are NaN, infinite or beyond the output format
   std::int64_t agreed = 0;        // … where the actual is the same
   std::int64_t nan_as_inf = 0;    // … accepted NaN packed as infinity
@@ -57,6 +61,18 @@ struct Metrics {
   WorstElement worst;
 };
 
+// A wrong use of the data that the judge was asked about: the result that it leads to, delivered as a device would.
+struct Misused {
+  std::string name;     // the class: "missing bias"
+  std::string operand;  // what is used wrongly: a parameter, or several
+  double change = 0.0;  // of the output: rms of the difference / rms; infinite where a number became none
+  bool noticed = false;
+  std::string why;  // it was not
+
+  // Smaller changes may lie within what a sound kernel shows.
+  bool large() const { return change >= 0.02; }
+};
+
 struct Verdict {
   Outcome outcome = Outcome::kFailed;
   JudgedBy judged_by = JudgedBy::kBound;
@@ -71,7 +87,9 @@ struct Verdict {
   Shape shape;
   std::string distribution;  // of the data: a PCC means nothing without it
   std::uint64_t seed = 0;
-  std::string budget;  // why the bound is what it is
+  std::string budget;              // why the bound is what it is
+  std::vector<std::string> blind;  // of a pass: mistakes of 2 % rms or more that it would not have shown
+  std::vector<Misused> misuse;     // with `--mutate`: what was asked
 };
 
 // One or two lines for people.
