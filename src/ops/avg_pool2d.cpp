@@ -34,7 +34,7 @@ const OpSpec& avg_pool2d_op() {
                  {.name = "dtype", .era1 = 17},
                  {.name = "output_layout", .era1 = 18},
                  {.name = "config_tensor_in_dram", .lost = Lost::kNoMatter}},
-      .infer = infer_pool,
+      .infer = infer_avg_pool,
       .reference = avg_pool_reference,
       .budget = budget,
   };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "ops/op.h"
+#include "ops/shared/attention_data.h"
 #include "ops/shared/attention_prefill.h"
 #include "ops/shared/attention_rules.h"
 #include "ops/shared/cache.h"
@@ -64,10 +65,15 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
   return outputs;
 }
 
-Checked<Exact> reference(const ReferenceJob& job) {
+Checked<std::int64_t> start_of(const ReferenceJob& job) {
   const HostTensor* tensor = job.input("chunk_start_idx_tensor");
-  OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, job.call.integer("chunk_start_idx", 0));
-  return prefill_exact(job, tensor == nullptr || tensor->ints.empty() ? start : tensor->ints[0]);
+  if (tensor != nullptr && !tensor->ints.empty()) return tensor->ints[0];
+  return job.call.integer("chunk_start_idx", 0);
+}
+
+Checked<Exact> reference(const ReferenceJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, start_of(job));
+  return prefill_exact(job, start);
 }
 
 ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t) { return attention_budget(call); }
@@ -83,6 +89,13 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
   else
     return false;
   return true;
+}
+
+void arrange(const BoundCall& call, std::span<HostTensor> inputs) {
+  arrange_attention(call, inputs, [](const ReferenceJob& job) -> Checked<Attending> {
+    OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, start_of(job));
+    return prefill_queries(job, start);
+  });
 }
 
 }  // namespace
@@ -101,11 +114,12 @@ const OpSpec& chunked_scaled_dot_product_attention_op() {
                                       {.name = "compute_kernel_config", .era1 = 8, .lost = Lost::kAssumeNone},
                                       {.name = "paged_cache_geometry"},
                                       {.name = "sliding_window_size"},
-                                      {.name = "attention_sink", .role = Role::kPlain}},
+                                      {.name = "attention_sink", .role = Role::kSinks}},
                            .infer = infer,
                            .reference = reference,
                            .budget = budget,
                            .fill = fill,
+                           .arrange = arrange,
                            .work = attention_work};
   return spec;
 }

@@ -60,6 +60,14 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
   return out;
 }
 
+std::vector<double> corners(const BoundCall& call) {
+  std::vector<double> out;
+  const auto bounds = bounds_of(call);
+  for (const double bound : {bounds ? bounds->low : INFINITY, bounds ? bounds->high : INFINITY})
+    if (std::isfinite(bound)) out.push_back(bound);
+  return out;
+}
+
 }  // namespace
 
 const OpSpec& clamp_op() {
@@ -71,7 +79,8 @@ const OpSpec& clamp_op() {
                                       {.name = "output_tensor", .era1 = 4, .role = Role::kBuffer}},
                            .infer = infer,
                            .reference = reference,
-                           .budget = budget};
+                           .budget = budget,
+                           .corners = corners};
   return spec;
 }
 

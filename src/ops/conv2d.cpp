@@ -2,6 +2,7 @@
 
 #include "dialect/ttnn/board.h"
 #include "dialect/ttnn/conv_shards.h"
+#include "ops/shared/activation.h"
 #include "ops/shared/conv_call.h"
 #include "ops/shared/conv_rules.h"
 #include "ops/shared/matmul_rules.h"
@@ -33,8 +34,12 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
                 .b = conv->weight_dtype,
                 .out = dtype};
   if (conv->bias != nullptr) ++c.steps;
-  if (!conv->config.activation.is_null()) ++c.steps;
-  return contraction_budget(c);
+  ErrorBudget budget = contraction_budget(c);
+  // Channels by themselves: the products under a window are added one by one, and each sum is rounded.
+  if (conv->groups > 1 && channels == 1) budget.group = 1;
+  if (const auto functions = exact_activations(&conv->config.activation, "conv_config"))
+    budget.after = after_error(*functions, c.out);
+  return budget;
 }
 
 }  // namespace
@@ -56,7 +61,7 @@ const OpSpec& conv2d_op() {
                  {.name = "dilation", .era1 = 11},
                  {.name = "groups", .era1 = 12},
                  {.name = "dtype", .era1 = 13},
-                 {.name = "bias_tensor", .era1 = 14, .role = Role::kPlain},
+                 {.name = "bias_tensor", .era1 = 14, .role = Role::kBias},
                  {.name = "conv_config", .era1 = 15, .lost = Lost::kAssumeNone},
                  {.name = "compute_config", .era1 = 16},
                  {.name = "memory_config", .era1 = 17},

@@ -86,6 +86,8 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
   if (tensor.integer()) {
     tensor.ints.resize(count);
     for (std::int64_t& id : tensor.ints) id = random.below(rows);
+    if (count > 1) tensor.ints.front() = rows - 1;
+    if (count > 1) tensor.ints.back() = 0;
   } else {
     tensor.floats.resize(count);
     for (float& id : tensor.floats) id = static_cast<float>(random.below(std::min<std::int64_t>(rows, 256)));

@@ -69,7 +69,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
     Exact found;
     if (row < height) {
       line.picked[0] = job.rows.at(r) / out_height * height + row;
-      found = reduce_exact(input, dims, ReduceKind::kSum, 1.0, line);
+      found = reduce_exact(input, dims, Reduction(), 1.0, line);
     }
     found.value.resize(static_cast<std::size_t>(job.rows.length), 0.0);
     found.magnitude.resize(found.value.size(), 0.0);

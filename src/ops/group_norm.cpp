@@ -236,11 +236,11 @@ bool fill(const BoundCall& call, std::size_t slot, Random&, HostTensor& tensor) 
 const OpSpec& group_norm_op() {
   static const OpSpec spec{
       .name = "ttnn.group_norm",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kNormed},
                  {.name = "num_groups", .era1 = 1, .required = true},
                  {.name = "epsilon", .era1 = 2},
                  {.name = "input_mask", .era1 = 3, .role = Role::kChannels},
-                 {.name = "weight", .era1 = 4, .role = Role::kNearOne},
+                 {.name = "weight", .era1 = 4, .role = Role::kGains},
                  {.name = "bias", .era1 = 5, .role = Role::kPlain},
                  {.name = "reciprocals", .era1 = 6, .role = Role::kReciprocals},
                  {.name = "memory_config", .era1 = 7},

@@ -14,7 +14,7 @@ const OpSpec& linear_op() {
       .name = "ttnn.linear",
       .params = {{.name = "input_tensor_a", .era1 = 0, .required = true, .role = Role::kPlain},
                  {.name = "input_tensor_b", .era1 = 1, .required = true, .role = Role::kPlain},
-                 {.name = "bias", .era1 = 2, .role = Role::kPlain},
+                 {.name = "bias", .era1 = 2, .role = Role::kBias},
                  {.name = "transpose_a", .era1 = 3},
                  {.name = "transpose_b", .era1 = 4},
                  {.name = "memory_config", .era1 = 5},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -79,6 +80,12 @@ struct Exact {
   // What rounding inside the operator is proportional to: sum |a||b| of a contraction, the largest operand of a sum
   // that cancels. Empty: |value|.
   std::vector<double> magnitude;
+  // Where functions are fused: what they were given (`magnitude` is of these then), and all of them as one. The judge
+  // carries the error before them through them. Empty: none.
+  std::vector<double> before;
+  std::function<double(double)> after;
+  // The error of the last of them at its argument `before`, where it runs as a fast variant. Empty: as budgeted.
+  std::function<double(double)> slack;
 };
 
 struct OpSpec {
@@ -96,6 +103,11 @@ struct OpSpec {
   // Input data that is not plain numbers (ids within a vocabulary, page tables, positions, masks): fills tensor
   // `slot` of the call and returns true; false asks for the vector's distribution. May be null.
   bool (*fill)(const BoundCall& call, std::size_t slot, Random& random, HostTensor& tensor) = nullptr;
+  // Operands that must fit one another: called once all are filled with numbers of N(0,1), to make some show what
+  // random ones would not (queries whose best key is the last that they may see). May be null.
+  void (*arrange)(const BoundCall& call, std::span<HostTensor> inputs) = nullptr;
+  // Where the operator's function has corners, tails or changes of method; mixed into its first operand. May be null.
+  std::vector<double> (*corners)(const BoundCall& call) = nullptr;
   // Of an operator that changes a part of a tensor in place: the rows of the output that this call writes, ascending.
   // They are what a sample shall look at first; all others must stay as they are. Null: every row is written.
   std::vector<std::int64_t> (*written)(const ReferenceJob& job) = nullptr;

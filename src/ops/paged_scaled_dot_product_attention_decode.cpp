@@ -18,7 +18,7 @@ const OpSpec& paged_scaled_dot_product_attention_decode_op() {
                                       {.name = "is_causal", .era1 = 4},
                                       {.name = "attn_mask", .era1 = 5, .role = Role::kMask},
                                       {.name = "cur_pos_tensor", .era1 = 6, .role = Role::kPositions},
-                                      {.name = "attention_sink", .era1 = 7, .role = Role::kPlain},
+                                      {.name = "attention_sink", .era1 = 7, .role = Role::kSinks},
                                       {.name = "scale", .era1 = 8},
                                       {.name = "sliding_window_size", .era1 = 9},
                                       {.name = "memory_config", .era1 = 10},
@@ -31,6 +31,7 @@ const OpSpec& paged_scaled_dot_product_attention_decode_op() {
                            .reference = decode_exact,
                            .budget = budget,
                            .fill = fill_decode,
+                           .arrange = arrange_decode,
                            .work = attention_work};
   return spec;
 }

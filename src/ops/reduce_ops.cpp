@@ -1,5 +1,7 @@
 // Reductions over dimensions, a row each.
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "ops/families.h"
@@ -9,28 +11,30 @@
 namespace opwright {
 namespace {
 
-struct Row {
-  std::string_view name;
-  ReduceKind kind = ReduceKind::kSum;
-  OnWhole on_whole = OnWhole::kAsBudgeted;
-};
 constexpr std::array kRows{
-    Row{.name = "ttnn.max", .kind = ReduceKind::kMax, .on_whole = OnWhole::kSelects},
-    Row{.name = "ttnn.mean", .kind = ReduceKind::kMean},
-    Row{.name = "ttnn.min", .kind = ReduceKind::kMin, .on_whole = OnWhole::kSelects},
-    Row{.name = "ttnn.sum", .kind = ReduceKind::kSum, .on_whole = OnWhole::kSums},
+    Reduction{.name = "ttnn.max",
+              .start = -INFINITY,
+              .step = [](double held, double value) { return std::max(held, value); },
+              .selects = true,
+              .on_whole = OnWhole::kSelects},
+    Reduction{.name = "ttnn.mean", .averages = true},
+    Reduction{.name = "ttnn.min",
+              .start = INFINITY,
+              .step = [](double held, double value) { return std::min(held, value); },
+              .selects = true,
+              .on_whole = OnWhole::kSelects},
+    Reduction{.name = "ttnn.sum", .on_whole = OnWhole::kSums},
 };
 
 // OpSpec holds plain functions, so the row is known to the compiler.
 template <std::size_t At>
 OpSpec spec() {
-  constexpr ReduceKind kKind = kRows[At].kind;
   OpSpec out{.name = kRows[At].name,
-             .params = reduce_params(kKind),
-             .infer = [](const BoundCall& call, const Board& board) { return infer_reduce(call, board, kKind); },
-             .reference = [](const ReferenceJob& job) { return reduce_reference(job, kKind); },
+             .params = reduce_params(kRows[At]),
+             .infer = [](const BoundCall& call, const Board& board) { return infer_reduce(call, board, kRows[At]); },
+             .reference = [](const ReferenceJob& job) { return reduce_reference(job, kRows[At]); },
              .budget = [](const BoundCall& call, std::span<const OutputSpec>,
-                          std::size_t) { return reduce_budget(call, kKind); },
+                          std::size_t) { return reduce_budget(call, kRows[At]); },
              .on_whole = kRows[At].on_whole};
   if (out.on_whole == OnWhole::kSums)
     out.sum = [](const BoundCall& call) { return summed(call, "input_tensor", "dim"); };

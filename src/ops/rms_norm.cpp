@@ -21,11 +21,11 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
 const OpSpec& rms_norm_op() {
   static const OpSpec spec{
       .name = "ttnn.rms_norm",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kNormed},
                  {.name = "epsilon", .era1 = 1},
-                 {.name = "weight", .era1 = 2, .role = Role::kNearOne},
+                 {.name = "weight", .era1 = 2, .role = Role::kGains},
                  {.name = "bias", .era1 = 3, .role = Role::kPlain},
-                 {.name = "residual_input_tensor", .era1 = 4, .role = Role::kPlain},
+                 {.name = "residual_input_tensor", .era1 = 4, .role = Role::kNormed},
                  {.name = "memory_config", .era1 = 5},
                  {.name = "program_config", .era1 = 6, .lost = Lost::kAssumeNone},
                  {.name = "compute_kernel_config", .era1 = 7}},

@@ -96,9 +96,9 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
 const OpSpec& rms_norm_pre_all_gather_op() {
   static const OpSpec spec{
       .name = "ttnn.rms_norm_pre_all_gather",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kNormed},
                  {.name = "dtype", .era1 = 1},
-                 {.name = "residual_input_tensor", .era1 = 2, .role = Role::kPlain},
+                 {.name = "residual_input_tensor", .era1 = 2, .role = Role::kNormed},
                  {.name = "compute_kernel_config", .era1 = 3},
                  {.name = "program_config", .era1 = 4, .lost = Lost::kAssumeNone},
                  {.name = "memory_config", .era1 = 6},

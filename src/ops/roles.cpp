@@ -13,8 +13,20 @@ constexpr std::array kWords{
     RoleWords{"positive", "the same, made positive and at least 0.1"},
     RoleWords{"non-zero", "the same, at least 0.1 away from zero"},
     RoleWords{"coarse", "the same, rounded to halves, so that equal values meet"},
-    RoleWords{"near one", "1 + x / 8"},
-    RoleWords{"queries", "3 x: few keys count, as in models; the mean over many equal ones would be nearly zero"},
+    RoleWords{"gains", "x moved away from zero by 1/2, so that a missing one shows"},
+    RoleWords{"normed",
+              "s f (x + o): s and o of the row (of a group norm: of the image's group), some rows of the size of "
+              "`epsilon`; f doubles one half and is larger still in one tile"},
+    RoleWords{"logits",
+              "(s x + l) / `scale`: s of the row; l lifts one tile of the row to two thirds of the sum (a quarter of "
+              "17 tiles or more)"},
+    RoleWords{"bias", "x times an eighth of the square root of the terms that it is added to"},
+    RoleWords{
+        "queries",
+        "x and a part of keys: of four rows one is decided by the last key that it sees, one would be by the first "
+        "that is hidden from it; all others look for the first of their window or any other, which gets about half of "
+        "the weight"},
+    RoleWords{"sinks", "(2 x + 10) / `scale`: of the size of the largest scores"},
     RoleWords{"ranked",
               "different numbers in random order, 256 down to -256 as bfloat16 holds them, the middle of long rows "
               "nearly 0: what is chosen never depends on the order of equals"},
@@ -35,7 +47,9 @@ constexpr std::array kWords{
     RoleWords{"rotation", "the matrix that swaps the members of a pair and turns the sign of one"},
     RoleWords{"indices", "0, 1, 2, … along a row"},
     RoleWords{"bounds", "begin or end of one part of the sliced dimension"},
-    RoleWords{"statistics", "about the mean square of a row, in the first column of each tile, 0 elsewhere"},
+    RoleWords{"statistics",
+              "a mean square of the row's own, every fourth of the size of `epsilon`, in the first column of each "
+              "tile, 0 elsewhere"},
     RoleWords{"channels",
               "1 where a column of the tile belongs to the group, 0 elsewhere; the negative mask the other way round"},
     RoleWords{"weights", "plain; of laid-out grouped convolutions 0 between the groups"},

@@ -15,8 +15,12 @@ enum class Role : std::uint8_t {
   kPositive,     // sqrt, log: |x| + 0.1
   kNonZero,      // divisors: at least 0.1 from zero
   kCoarse,       // operands of comparisons: halves, so that equals meet
-  kNearOne,      // weights of norms: 1 + x / 8
-  kQueries,      // of an attention: 3 x, so that few keys count, as in models, and their mean is not nearly zero
+  kGains,        // weights of norms: no two alike, none near zero or one
+  kNormed,       // what a norm takes statistics of: rows, halves of rows and groups that have none in common
+  kLogits,       // of a softmax: wide, most rows decided by one tile
+  kBias,         // of the size of the sums that it is added to
+  kQueries,      // of an attention: 3 x, so that few keys count, and three of four rows look for a key at an edge
+  kSinks,        // of an attention: scores without a value that compete with the best keys
   kRanked,       // what is sorted: no two equal numbers among the largest and the smallest of a row
   kReciprocals,  // 1, 1/2, 1/3, … of a row
   kBuffer,       // what the call overwrites: noise, so that a place that is never written shows

@@ -97,7 +97,7 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
 const OpSpec& scale_mask_softmax_in_place_op() {
   static const OpSpec spec{
       .name = "ttnn.scale_mask_softmax_in_place",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kLogits},
                  {.name = "scale", .era1 = 1},
                  {.name = "mask", .era1 = 2, .role = Role::kMask},
                  {.name = "program_config", .era1 = 3, .lost = Lost::kAssumeNone},

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "ops/op.h"
+#include "ops/shared/attention_data.h"
 #include "ops/shared/attention_prefill.h"
 #include "ops/shared/attention_rules.h"
 #include "ops/shared/movement.h"
@@ -62,6 +63,10 @@ bool fill(const BoundCall& call, std::size_t slot, Random& random, HostTensor& t
   return true;
 }
 
+void arrange(const BoundCall& call, std::span<HostTensor> inputs) {
+  arrange_attention(call, inputs, [](const ReferenceJob& job) { return prefill_queries(job, 0); });
+}
+
 }  // namespace
 
 const OpSpec& scaled_dot_product_attention_op() {
@@ -76,7 +81,7 @@ const OpSpec& scaled_dot_product_attention_op() {
                                       {.name = "memory_config", .era1 = 7},
                                       {.name = "program_config", .era1 = 8, .lost = Lost::kAssumeNone},
                                       {.name = "compute_kernel_config", .era1 = 9, .lost = Lost::kAssumeNone},
-                                      {.name = "attention_sink", .era1 = 10, .role = Role::kPlain},
+                                      {.name = "attention_sink", .era1 = 10, .role = Role::kSinks},
                                       {.name = "cu_window_seqlens"},
                                       {.name = "windowed_q_token_offset"},
                                       {.name = "windowed_q_token_offset_tensor"},
@@ -86,6 +91,7 @@ const OpSpec& scaled_dot_product_attention_op() {
                            .reference = reference,
                            .budget = budget,
                            .fill = fill,
+                           .arrange = arrange,
                            .work = attention_work};
   return spec;
 }

@@ -36,7 +36,7 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
 const OpSpec& softmax_op() {
   static const OpSpec spec{
       .name = "ttnn.softmax",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kLogits},
                  {.name = "dim", .era1 = 1},
                  {.name = "memory_config", .era1 = 2},
                  {.name = "compute_kernel_config", .era1 = 3},

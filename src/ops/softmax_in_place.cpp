@@ -38,7 +38,7 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
 const OpSpec& softmax_in_place_op() {
   static const OpSpec spec{
       .name = "ttnn.softmax_in_place",
-      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
+      .params = {{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kLogits},
                  {.name = "dim", .era1 = 1, .lost = Lost::kAssumeNone},
                  {.name = "program_config", .era1 = 2, .lost = Lost::kAssumeNone},
                  {.name = "compute_kernel_config", .era1 = 3},

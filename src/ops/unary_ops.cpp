@@ -41,6 +41,7 @@ OpSpec spec() {
              .reference = [](const ReferenceJob& job) { return unary_reference(kRows[Row], job); },
              .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
                           std::size_t) { return unary_budget(kRows[Row], call, outputs); },
+             .corners = [](const BoundCall&) { return unary_corners(kRows[Row]); },
              .on_whole = kOp.on_whole};
   if (!kOp.alias.empty()) out.aliases.push_back(kOp.alias);
   return out;

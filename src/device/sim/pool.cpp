@@ -46,6 +46,20 @@ Checked<std::vector<HostTensor>> run_max_pool(const KernelJob& job) {
   return std::vector{std::move(out)};
 }
 
+namespace {
+
+// Taps of a window that fall on the image or its padding, axis by axis; a window of ceil_mode may end beyond both.
+std::int64_t taps_with_padding(const Windows& w, std::int64_t pixel) {
+  const auto within = [](const Axis& axis, std::int64_t window) {
+    const std::int64_t left = axis.before + axis.size + axis.after - window * axis.stride;
+    return std::min(axis.taps, (left + axis.dilation - 1) / axis.dilation);
+  };
+  const std::int64_t line = pixel / w.columns.windows;
+  return within(w.rows, line % w.rows.windows) * within(w.columns, pixel - line * w.columns.windows);
+}
+
+}  // namespace
+
 Checked<std::vector<HostTensor>> run_avg_pool(const KernelJob& job) {
   OPWRIGHT_CHECK(admit_pool(job.call, job.outputs, job.board));
   OPWRIGHT_CHECK_ASSIGN(const bool ceil_mode, job.call.flag("ceil_mode", false));
@@ -66,7 +80,7 @@ Checked<std::vector<HostTensor>> run_avg_pool(const KernelJob& job) {
         ++count;
         for (std::size_t c = 0; c < to.size(); ++c) to[c] += flush_denormal(from[c]);
       });
-      if (with_padding) count = w.taps();
+      if (with_padding) count = taps_with_padding(w, pixel);
       // The engine multiplies by the inverse, a bfloat16.
       const float inverse =
           round_to_dst(1.0F / static_cast<float>(std::max<std::int64_t>(1, divisor.value_or(count))), Dst::kBf16);

@@ -1,12 +1,19 @@
 #include "device/sim/reduce_tensor.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 
 #include "base/parallel.h"
 
 namespace opwright::sim {
 namespace {
+
+constexpr std::array kRows{
+    Reduction{.name = "max", .fold = [](double held, double next) { return next > held ? next : held; }},
+    Reduction{.name = "mean", .divides = true},
+    Reduction{.name = "min", .fold = [](double held, double next) { return next < held ? next : held; }},
+    Reduction{.name = "sum"},
+};
 
 constexpr std::int64_t kGrain = 16;
 constexpr std::int64_t kLanes = 256;  // columns of a strip
@@ -25,8 +32,6 @@ Cut cut_at(const Shape& shape, std::size_t dim) {
   for (std::size_t i = dim + 1; i < shape.size(); ++i) out.inner *= shape[i];
   return out;
 }
-
-bool takes_extreme(Reduction kind) { return kind == Reduction::kMax || kind == Reduction::kMin; }
 
 void sum_rows(const float* from, const Cut& cut, float scaler, EngineMode mode, float* to) {
   parallel_for(0, cut.outer, kGrain, [&](std::int64_t first, std::int64_t last) {
@@ -61,14 +66,14 @@ void sum_columns(const float* from, const Cut& cut, bool of_matrix, float scaler
 }
 
 template <class T>
-void extremes(const T* from, const Cut& cut, bool largest, T* to) {
+void folded(const T* from, const Cut& cut, const Reduction& how, T* to) {
   parallel_for(0, cut.outer, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t o = first; o < last; ++o)
       for (std::int64_t k = 0; k < cut.count; ++k)
         for (std::int64_t i = 0; i < cut.inner; ++i) {
           T& held = to[o * cut.inner + i];
-          const T value = from[(o * cut.count + k) * cut.inner + i];
-          if (k == 0 || (largest ? value > held : value < held)) held = value;
+          const T next = from[(o * cut.count + k) * cut.inner + i];
+          held = k == 0 ? next : static_cast<T>(how.fold(static_cast<double>(held), static_cast<double>(next)));
         }
   });
 }
@@ -78,11 +83,11 @@ std::int64_t wrapped(std::int64_t value, DType dtype) {
   return static_cast<std::int64_t>(static_cast<std::int32_t>(value));
 }
 
-std::vector<std::int64_t> reduce_integers(const std::vector<std::int64_t>& from, const Cut& cut, Reduction kind,
+std::vector<std::int64_t> reduce_integers(const std::vector<std::int64_t>& from, const Cut& cut, const Reduction& how,
                                           DType dtype) {
   std::vector<std::int64_t> to(static_cast<std::size_t>(cut.outer * cut.inner));
-  if (takes_extreme(kind)) {
-    extremes(from.data(), cut, kind == Reduction::kMax, to.data());
+  if (how.fold != nullptr) {
+    folded(from.data(), cut, how, to.data());
     return to;
   }
   for (std::int64_t o = 0; o < cut.outer; ++o)
@@ -96,14 +101,14 @@ std::vector<std::int64_t> reduce_integers(const std::vector<std::int64_t>& from,
 
 }  // namespace
 
-HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>& dims, Reduction kind, double factor,
-                         EngineMode mode, const OutputSpec& out) {
+HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>& dims, const Reduction& how,
+                         double factor, EngineMode mode, const OutputSpec& out) {
   HostTensor result{out.spec, {}, {}};
   Shape shape = input.spec.shape;
   const std::size_t rank = shape.size();
   std::int64_t terms = 1;
   for (const std::size_t dim : dims) terms *= shape[dim];
-  if (kind == Reduction::kMean && terms > 0) factor /= static_cast<double>(terms);
+  if (how.divides && terms > 0) factor /= static_cast<double>(terms);
   const DType dtype = out.spec.dtype.value;
   result.ints = input.ints;
   // The first step reads the input itself; later ones what the step before has left.
@@ -114,14 +119,14 @@ HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>
     const Cut cut = cut_at(shape, dim);
     shape[dim] = 1;
     if (input.integer()) {
-      result.ints = reduce_integers(result.ints, cut, kind, dtype);
+      result.ints = reduce_integers(result.ints, cut, how, dtype);
       continue;
     }
     // The scaler lies in a bfloat16 tile; the last step has all of it.
-    const float scaler = n == 0 && !takes_extreme(kind) ? round_to_dst(static_cast<float>(factor), Dst::kBf16) : 1.0F;
+    const float scaler = n == 0 && how.fold == nullptr ? round_to_dst(static_cast<float>(factor), Dst::kBf16) : 1.0F;
     std::vector<float> to(static_cast<std::size_t>(cut.outer * cut.inner));
-    if (takes_extreme(kind))
-      extremes(from->data(), cut, kind == Reduction::kMax, to.data());
+    if (how.fold != nullptr)
+      folded(from->data(), cut, how, to.data());
     else if (dim + 1 == rank)
       sum_rows(from->data(), cut, scaler, mode, to.data());
     else
@@ -141,15 +146,12 @@ HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>
   return result;
 }
 
-std::optional<Reduction> find_reduction(std::string_view name) {
-  if (name == "sum") return Reduction::kSum;
-  if (name == "mean") return Reduction::kMean;
-  if (name == "max") return Reduction::kMax;
-  if (name == "min") return Reduction::kMin;
-  return std::nullopt;
+const Reduction* find_reduction(std::string_view name) {
+  const auto found = std::ranges::find(kRows, name, &Reduction::name);
+  return found == kRows.end() ? nullptr : &*found;
 }
 
-Checked<std::vector<HostTensor>> run_reduction(const KernelJob& job, Reduction kind) {
+Checked<std::vector<HostTensor>> run_reduction(const KernelJob& job, const Reduction& how) {
   const HostTensor& input = *job.input("input_tensor");
   const auto rank = static_cast<std::int64_t>(input.spec.shape.size());
   OPWRIGHT_CHECK_ASSIGN(const auto named, job.call.ints("dim"));
@@ -164,7 +166,7 @@ Checked<std::vector<HostTensor>> run_reduction(const KernelJob& job, Reduction k
   const ComputeConfig defaults{.fidelity = job.board.wormhole() ? Fidelity::kHiFi3 : Fidelity::kHiFi4,
                                .fp32_acc = true};
   OPWRIGHT_CHECK_ASSIGN(const ComputeConfig config, compute_argument(job.call, defaults));
-  return std::vector{reduce_tensor(input, dims, kind, scalar, engine_mode(config), job.outputs[0])};
+  return std::vector{reduce_tensor(input, dims, how, scalar, engine_mode(config), job.outputs[0])};
 }
 
 }  // namespace opwright::sim

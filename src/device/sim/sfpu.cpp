@@ -294,6 +294,7 @@ float evaluate(Unary op, float x, Dst dst, bool approx, std::span<const float> p
     // Exponent 255 is a number like others to most kernels: NaN behaves as Inf of its sign.
     if (nan && op == Unary::kAsin) return negative ? -INFINITY : INFINITY;
     if (nan && op == Unary::kSoftsign) return INFINITY;
+    if (nan && dst == Dst::kFp32) return x;
     if (nan && op != Unary::kRsqrt) x = negative ? -INFINITY : INFINITY;
     const bool arithmetic =
         op == Unary::kSquare || op == Unary::kLeakyRelu || op == Unary::kHardsigmoid || op == Unary::kSoftsign;
@@ -301,11 +302,13 @@ float evaluate(Unary op, float x, Dst dst, bool approx, std::span<const float> p
     if (!result) {
       const bool roots = op == Unary::kSqrt || op == Unary::kLog || op == Unary::kLog2 || op == Unary::kLog10;
       const double value = accurate(op, static_cast<double>(lane::flush(x)), params);
-      result = Result{std::isnan(value) || (roots && negative) ? INFINITY : value};
+      // A 16-bit destination has no NaN to give.
+      const double none = dst == Dst::kFp32 ? std::numeric_limits<double>::quiet_NaN() : INFINITY;
+      result = Result{std::isnan(value) || (roots && negative && (dst == Dst::kBf16 || x != 0.0F)) ? none : value};
     }
   }
   const auto value = static_cast<float>(result->value);
-  if (std::isnan(value)) return std::copysign(INFINITY, value);
+  if (std::isnan(value)) return dst == Dst::kFp32 ? value : std::copysign(INFINITY, value);
   if (dst == Dst::kFp32) return lane::flush(value);
   return result->store == Store::kRounds ? lane::round_bf16(value) : lane::truncate_bf16(value);
 }

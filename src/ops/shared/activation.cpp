@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
+
+#include "ops/shared/fast_error.h"
 
 namespace opwright {
 
@@ -14,7 +17,7 @@ Checked<std::vector<ExactActivation>> exact_activations(const Value* value, std:
     const ExactUnary function = find_exact_unary(activation.name);
     if (function == nullptr)
       return unsupported(std::string(argument), fmt::format("activation '{}' is not known here", activation.name));
-    out.push_back({function, activation.params});
+    out.push_back({function, activation.params, activation.name, is_approximate(activation)});
   }
   return out;
 }
@@ -22,6 +25,33 @@ Checked<std::vector<ExactActivation>> exact_activations(const Value* value, std:
 double apply_all(std::span<const ExactActivation> activations, double x) {
   for (const ExactActivation& activation : activations) x = activation(x);
   return x;
+}
+
+void apply_after(std::vector<ExactActivation> activations, Exact& exact) {
+  if (activations.empty()) return;
+  const ExactActivation& last = activations.back();
+  if (last.fast && fast_error(last.name, 0.0) >= 0.0) {
+    // What the last one is given is what the others make of `before`.
+    exact.slack = [activations](double x) {
+      for (std::size_t i = 0; i + 1 < activations.size(); ++i) x = activations[i](x);
+      return fast_error(activations.back().name, x);
+    };
+  }
+  exact.before = exact.value;
+  exact.after = [activations = std::move(activations)](double x) { return apply_all(activations, x); };
+  for (double& x : exact.value) x = exact.after(x);
+}
+
+ErrorBudget::After after_error(std::span<const ExactActivation> activations, DType out) {
+  ErrorBudget::After after;
+  for (const ExactActivation& activation : activations) {
+    after.ulps += 2;
+    // Tails of functions that come close to 0 are computed as a difference, to a small part of 1.
+    after.floor = 0.0625;
+    if (out == DType::kFloat32) after.relative += 0x1p-8;
+    if (activation.fast && fast_error(activation.name, 0.0) < 0.0) after.relative += 0x1p-4;
+  }
+  return after;
 }
 
 }  // namespace opwright

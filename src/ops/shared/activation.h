@@ -2,10 +2,12 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "dialect/ttnn/activation.h"
+#include "ops/op.h"
 #include "ops/shared/unary_exact.h"
 
 namespace opwright {
@@ -13,6 +15,8 @@ namespace opwright {
 struct ExactActivation {
   ExactUnary function = nullptr;
   std::vector<double> params;
+  std::string name;
+  bool fast = false;  // the library runs its fast variant
 
   double operator()(double x) const { return function(x, params); }
 };
@@ -21,5 +25,11 @@ struct ExactActivation {
 // that nobody knows here.
 Checked<std::vector<ExactActivation>> exact_activations(const Value* value, std::string_view argument);
 double apply_all(std::span<const ExactActivation> activations, double x);
+
+// Applies functions that end an operator to its exact result, and keeps what they were given, so that the judge can
+// carry the error before them through them.
+void apply_after(std::vector<ExactActivation> activations, Exact& exact);
+// Their own error, into an output of this dtype.
+ErrorBudget::After after_error(std::span<const ExactActivation> activations, DType out);
 
 }  // namespace opwright

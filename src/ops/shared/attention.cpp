@@ -16,6 +16,8 @@ namespace {
 // exp as the vector unit takes it for scores: a saw-tooth of a few per cent.
 constexpr double kExpError = 0.06;
 
+double relative_error(Fidelity fidelity) { return fidelity == Fidelity::kLoFi ? 2 * kExpError : kExpError; }
+
 // Double sums over floats in eight lanes, so that they can run in vector registers.
 constexpr std::int64_t kLanes = 8;
 
@@ -43,7 +45,7 @@ std::vector<double> row_lengths(const HostTensor& tensor) {
 struct Seen {
   std::int64_t row = 0;
   double score = 0;
-  double size = 0;  // at least sum |q||k| scale
+  double size = 0;  // what its error is proportional to
 };
 
 // Only keys that weigh something are looked at again for their values.
@@ -52,13 +54,17 @@ void one_row(const KeyStore& store, const std::vector<double>& key_lengths, cons
   const std::int64_t dim = row_length(store.keys->spec.shape);
   const std::int64_t width = row_length(store.values->spec.shape);
   std::vector<Seen> seen;
-  const double size = std::abs(scale) * std::sqrt(dot(query.q, query.q, dim));
+  // Dropped bits of the operands shrink a score by a part of itself; what they and roundings do by chance grows with
+  // the root of the sum of squares, |q||k| / sqrt(dim) for vectors without a large component.
+  const double size =
+      std::abs(scale) * std::sqrt(dot(query.q, query.q, dim) / static_cast<double>(std::max<std::int64_t>(1, dim)));
   double largest = query.sink != nullptr ? *query.sink * scale : -std::numeric_limits<double>::infinity();
   for (std::int64_t p = query.begin; p < query.end; ++p) {
     const std::int64_t row = store.row(query.user, query.kv_head, p);
     if (row < 0) continue;
-    Seen one{.row = row, .size = size * key_lengths[static_cast<std::size_t>(row)]};
+    Seen one{.row = row};
     one.score = dot(query.q, store.keys->floats.data() + row * dim, dim) * scale;
+    one.size = 2 * (std::abs(one.score) + size * key_lengths[static_cast<std::size_t>(row)]);
     if (query.mask) one.score += query.mask(p);
     if (one.score == -std::numeric_limits<double>::infinity()) continue;
     largest = std::max(largest, one.score);
@@ -128,15 +134,21 @@ void append_attention(const KeyStore& store, const std::vector<Query>& queries, 
   rows(0, threads);
 }
 
+Checked<Exact> attention_exact(const Attending& attending, std::int64_t length) {
+  Exact exact;
+  append_attention(attending.store, attending.queries, attending.scale, length, score_error(attending.compute), exact);
+  return exact;
+}
+
 Checked<double> attention_scale(const BoundCall& call, std::int64_t dim) {
   return call.number("scale", 1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(dim, 1))));
 }
 
 double score_error(const ComputeConfig& compute) {
   double bits = 0x1.0p-7;
-  if (compute.fidelity == Fidelity::kLoFi) bits = 0x1.0p-4;
+  if (compute.fidelity == Fidelity::kLoFi) bits = 0x1.0p-5;
   if (compute.fidelity == Fidelity::kHiFi2) bits = 0x1.0p-6;
-  return bits / kExpError;
+  return bits / relative_error(compute.fidelity);
 }
 
 ErrorBudget attention_budget(const BoundCall& call) {
@@ -144,7 +156,7 @@ ErrorBudget attention_budget(const BoundCall& call) {
   const Fidelity fidelity = compute ? compute->fidelity : Fidelity::kHiFi2;
   return {.kind = ErrorBudget::Kind::kElementwise,
           .ulps = 2,
-          .relative = fidelity == Fidelity::kLoFi ? 2 * kExpError : kExpError,
+          .relative = relative_error(fidelity),
           .pcc = 0.99,
           .why = fmt::format("approximate exp, bfloat16 statistics, scores at {}", name_of(fidelity))};
 }

@@ -36,6 +36,16 @@ struct Query {
   const double* sink = nullptr;              // a score without a value, scaled like the others
 };
 
+// All that a call's picked rows see.
+struct Attending {
+  KeyStore store;
+  std::vector<double> sinks = {};  // one a head, where the call has them; queries point into it
+  std::vector<Query> queries = {};
+  double scale = 1;
+  ComputeConfig compute = {};
+};
+Checked<Exact> attention_exact(const Attending& attending, std::int64_t length);
+
 // Exact rows, `length` values each. `score_error`: relative error of a score, in units of the budget's `relative`.
 void append_attention(const KeyStore& store, const std::vector<Query>& queries, double scale, std::int64_t length,
                       double score_error, Exact& exact);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/shared/attention_data.h"
 #include "ops/shared/attention_rules.h"
 #include "ops/shared/cache.h"
 #include "ops/shared/matmul_rules.h"
@@ -271,21 +272,21 @@ Checked<std::vector<OutputSpec>> infer_decode(const BoundCall& call, const Board
   return outputs;
 }
 
-Checked<Exact> decode_exact(const ReferenceJob& job) {
+Checked<Attending> decode_queries(const ReferenceJob& job) {
   OPWRIGHT_CHECK_ASSIGN(const Decode decode, read(job.call));
   const HostTensor& q = *job.input("input_tensor_q");
   const HostTensor* mask = job.input("attn_mask");
   const HostTensor* sink = job.input("attention_sink");
   const HostTensor* positions = job.input("cur_pos_tensor");
-  const KeyStore store{job.input("input_tensor_k"), job.input("input_tensor_v"), job.input("page_table_tensor")};
+  Attending out{.store = {job.input("input_tensor_k"), job.input("input_tensor_v"), job.input("page_table_tensor")},
+                .scale = decode.scale,
+                .compute = decode.compute};
   const Shape& shape = q.spec.shape;
   const std::int64_t heads = shape[2];
-  const std::int64_t group = heads / store.keys->spec.shape[1];
-  const std::int64_t keys = store.length();
-  std::vector<double> sinks;
+  const std::int64_t group = heads / out.store.keys->spec.shape[1];
+  const std::int64_t keys = out.store.length();
   for (std::int64_t h = 0; sink != nullptr && h < heads; ++h)
-    sinks.push_back(sink->at(h * row_length(sink->spec.shape)));
-  std::vector<Query> queries;
+    out.sinks.push_back(sink->at(h * row_length(sink->spec.shape)));
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
     const std::int64_t row = job.rows.at(r);
     const std::int64_t user = row / heads;
@@ -306,12 +307,15 @@ Checked<Exact> decode_exact(const ReferenceJob& job) {
       const std::int64_t base = ((m[0] == 1 ? 0 : user) * m[2] * m[1] + row % heads) * m[3];
       query.mask = [mask, base, width = m[3]](std::int64_t key) { return key < width ? mask->at(base + key) : 0.0; };
     }
-    if (sink != nullptr) query.sink = &sinks[static_cast<std::size_t>(row % heads)];
-    queries.push_back(std::move(query));
+    if (sink != nullptr) query.sink = &out.sinks[static_cast<std::size_t>(row % heads)];
+    out.queries.push_back(std::move(query));
   }
-  Exact exact;
-  append_attention(store, queries, decode.scale, job.rows.length, score_error(decode.compute), exact);
-  return exact;
+  return out;
+}
+
+Checked<Exact> decode_exact(const ReferenceJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const Attending attending, decode_queries(job));
+  return attention_exact(attending, job.rows.length);
 }
 
 // Positions as deep as prompts usually are: far enough for several chunks, near enough to stay quick.
@@ -331,6 +335,10 @@ bool fill_decode(const BoundCall& call, std::size_t slot, Random& random, HostTe
     return false;
   }
   return true;
+}
+
+void arrange_decode(const BoundCall& call, std::span<HostTensor> inputs) {
+  arrange_attention(call, inputs, decode_queries);
 }
 
 }  // namespace opwright

@@ -98,20 +98,20 @@ Checked<std::vector<OutputSpec>> prefill_outputs(const BoundCall& call, const Pr
   return made(std::move(output), board);
 }
 
-Checked<Exact> prefill_exact(const ReferenceJob& job, std::int64_t start) {
+Checked<Attending> prefill_queries(const ReferenceJob& job, std::int64_t start) {
   OPWRIGHT_CHECK_ASSIGN(const Prefill prefill, read_prefill(job.call));
   const HostTensor& q = *job.input("input_tensor_q");
   const HostTensor* mask = job.input("attn_mask");
   const HostTensor* sink = job.input("attention_sink");
-  const KeyStore store{job.input("input_tensor_k"), job.input("input_tensor_v"), job.input("page_table_tensor")};
+  Attending out{.store = {job.input("input_tensor_k"), job.input("input_tensor_v"), job.input("page_table_tensor")},
+                .scale = prefill.scale,
+                .compute = prefill.compute};
   const Shape& shape = q.spec.shape;
   if (shape.size() != 4) return unsupported("input_tensor_q", "attention of a rank other than 4 is not modelled");
   const std::int64_t heads = shape[1];
-  const std::int64_t group = heads / store.keys->spec.shape[1];
-  const std::int64_t keys = store.length();
-  std::vector<double> sinks;
-  for (std::int64_t h = 0; sink != nullptr && h < heads; ++h) sinks.push_back(sink->at(h));
-  std::vector<Query> queries;
+  const std::int64_t group = heads / out.store.keys->spec.shape[1];
+  const std::int64_t keys = out.store.length();
+  for (std::int64_t h = 0; sink != nullptr && h < heads; ++h) out.sinks.push_back(sink->at(h));
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
     const std::int64_t row = job.rows.at(r);
     const std::int64_t s = row % shape[2];
@@ -131,12 +131,15 @@ Checked<Exact> prefill_exact(const ReferenceJob& job, std::int64_t start) {
       const std::int64_t base = ((user * m[1] + (m[1] == 1 ? 0 : head)) * m[2] + s) * m[3];
       query.mask = [mask, base](std::int64_t key) { return mask->at(base + key); };
     }
-    if (sink != nullptr) query.sink = &sinks[static_cast<std::size_t>(head)];
-    queries.push_back(std::move(query));
+    if (sink != nullptr) query.sink = &out.sinks[static_cast<std::size_t>(head)];
+    out.queries.push_back(std::move(query));
   }
-  Exact exact;
-  append_attention(store, queries, prefill.scale, job.rows.length, score_error(prefill.compute), exact);
-  return exact;
+  return out;
+}
+
+Checked<Exact> prefill_exact(const ReferenceJob& job, std::int64_t start) {
+  OPWRIGHT_CHECK_ASSIGN(const Attending attending, prefill_queries(job, start));
+  return attention_exact(attending, job.rows.length);
 }
 
 }  // namespace opwright

@@ -28,6 +28,7 @@ Checked<void> check_prefill_heads(const Prefill& prefill);
 Checked<void> check_prefill_end(const Prefill& prefill, const Board& board);
 Checked<std::vector<OutputSpec>> prefill_outputs(const BoundCall& call, const Prefill& prefill, const Board& board);
 // `start`: position of the first query among the keys.
+Checked<Attending> prefill_queries(const ReferenceJob& job, std::int64_t start);
 Checked<Exact> prefill_exact(const ReferenceJob& job, std::int64_t start);
 
 }  // namespace opwright

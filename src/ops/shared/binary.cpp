@@ -287,6 +287,7 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
   const auto size = static_cast<std::size_t>(job.rows.count() * job.rows.length);
   exact.value.resize(size);
   if (op.cancels || !functions.after.empty()) exact.magnitude.resize(size);
+  const bool integers = is_integer(spec.dtype.value);
   std::size_t at = 0;
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
     a.select(job.rows.at(r));
@@ -295,11 +296,12 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
       const double x = a[i];
       const double y = b[i];
       const double plain = op.exact(x, y);
-      exact.value[at] = wrapped(apply_all(functions.after, plain), spec.dtype.value);
+      exact.value[at] = integers ? wrapped(apply_all(functions.after, plain), spec.dtype.value) : plain;
       if (!exact.magnitude.empty())
         exact.magnitude[at] = op.cancels ? std::max(std::fabs(x), std::fabs(y)) : std::fabs(plain);
     }
   }
+  if (!integers) apply_after(functions.after, exact);
   return exact;
 }
 
@@ -323,7 +325,8 @@ ErrorBudget binary_budget(const BinaryOp& op, const BoundCall& call, std::span<c
     budget.why += ", the number rounded to bfloat16";
   }
   if (fused) {
-    budget.relative += 0x1p-6;
+    if (!functions->first.empty() || !functions->second.empty()) budget.relative += 0x1p-6;
+    budget.after = after_error(functions->after, out.dtype.value);
     budget.why += ", fused functions";
   }
   return budget;

@@ -116,7 +116,15 @@ void fill_pages(HostTensor& tensor, std::int64_t blocks, Random& random) {
 void fill_positions(HostTensor& tensor, std::int64_t begin, std::int64_t end, Random& random) {
   tensor.ints.resize(static_cast<std::size_t>(tensor.size()));
   begin = std::clamp<std::int64_t>(begin, 0, std::max<std::int64_t>(end - 1, 0));
-  for (std::int64_t& value : tensor.ints) value = begin + random.below(std::max<std::int64_t>(end - begin, 1));
+  for (std::size_t i = 0; i < tensor.ints.size(); ++i) {
+    constexpr std::int64_t kTile = 32;
+    std::int64_t& value = tensor.ints[i];
+    value = begin + random.below(std::max<std::int64_t>(end - begin, 1));
+    // Every second one is the first or the last of a tile, where pages and chunks begin and end too.
+    if (i % 2 == 0) continue;
+    const std::int64_t edge = value / kTile * kTile + (random.below(2) == 0 ? 0 : kTile - 1);
+    if (edge >= begin && edge < end) value = edge;
+  }
 }
 
 }  // namespace opwright

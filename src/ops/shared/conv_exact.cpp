@@ -167,7 +167,7 @@ Checked<Exact> conv_reference(const ReferenceJob& job) {
   else
     dense(filter, patches, rows, exact);
   const std::vector<double> bias = bias_of(conv, job.input("bias_tensor"));
-  OPWRIGHT_CHECK_ASSIGN(const auto functions, exact_activations(&conv.config.activation, "conv_config"));
+  OPWRIGHT_CHECK_ASSIGN(auto functions, exact_activations(&conv.config.activation, "conv_config"));
   for (std::int64_t r = 0; r < rows.count(); ++r)
     for (std::int64_t c = 0; c < rows.length; ++c) {
       const auto at = static_cast<std::size_t>(r * rows.length + c);
@@ -175,8 +175,8 @@ Checked<Exact> conv_reference(const ReferenceJob& job) {
         exact.value[at] += bias[static_cast<std::size_t>(c)];
         exact.magnitude[at] += std::fabs(bias[static_cast<std::size_t>(c)]);
       }
-      if (!functions.empty()) exact.value[at] = apply_all(functions, exact.value[at]);
     }
+  apply_after(std::move(functions), exact);
   return exact;
 }
 

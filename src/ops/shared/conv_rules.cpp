@@ -84,6 +84,30 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const ConvCall& conv,
   return memory_of(output_spread(in, conv.out_channels, matmul, board), conv.window.pixels(), conv.out_channels);
 }
 
+OutputSpec prepared(Shape shape, DType dtype) {
+  TensorSpec out;
+  out.shape = std::move(shape);
+  out.has_shape = true;
+  out.dtype.value = dtype;
+  out.layout.value = Layout::kTile;
+  out.storage.value = StorageType::kDevice;
+  out.memory = interleaved(BufferType::kDram);
+  out.more.emplace_back("own_form", Value(true));
+  return output_spec(std::move(out));
+}
+
+// What a later call takes instead of the weights and the bias of this one, as the device got them: all channels, zeros
+// between groups. What was prepared before comes back as it is.
+void add_weights(const ConvCall& conv, std::vector<OutputSpec>& outputs) {
+  const std::int64_t rows = conv.window.kernel_h * conv.window.kernel_w * conv.in_channels;
+  outputs.push_back(prepared(conv.prepared ? conv.weight->shape : Shape{1, 1, rows, conv.out_channels},
+                             conv.prepared ? conv.weight->dtype.value : conv.weight_dtype));
+  if (conv.bias == nullptr) return;
+  const bool as_it_is = conv.bias->storage.value != StorageType::kHost && conv.bias->layout.value == Layout::kTile;
+  outputs.push_back(as_it_is ? prepared(conv.bias->shape, conv.bias->dtype.value)
+                             : prepared({1, 1, 1, conv.out_channels}, conv.weight_dtype));
+}
+
 }  // namespace
 
 Checked<std::vector<OutputSpec>> infer_conv(const BoundCall& call, const Board& board) {
@@ -93,7 +117,7 @@ Checked<std::vector<OutputSpec>> infer_conv(const BoundCall& call, const Board& 
   OPWRIGHT_CHECK_ASSIGN(const Slicing slicing, slicing_of(call, "slice_config"));
   if (slicing == Slicing::kCallers) return unsupported("slice_config", "convolutions in slices of the caller's own");
   OPWRIGHT_CHECK(call.flag("return_output_dim", false));
-  OPWRIGHT_CHECK(call.flag("return_weights_and_bias", false));
+  OPWRIGHT_CHECK_ASSIGN(const bool with_weights, call.flag("return_weights_and_bias", false));
   OPWRIGHT_CHECK(check_input(conv));
   OPWRIGHT_CHECK(check_weights(call, conv));
   OPWRIGHT_REQUIRE(!(conv.config.row_major_out && dtype == DType::kBfloat8B),
@@ -110,7 +134,9 @@ Checked<std::vector<OutputSpec>> infer_conv(const BoundCall& call, const Board& 
   OutputSpec spec = output_spec(std::move(out));
   // Channels are written in whole tiles, whatever the layout.
   spec.padded = {1, 1, round_up(conv.window.pixels(), 32), round_up(conv.out_channels, 32)};
-  return std::vector{std::move(spec)};
+  std::vector<OutputSpec> outputs{std::move(spec)};
+  if (with_weights) add_weights(conv, outputs);
+  return outputs;
 }
 
 bool fill_conv(const BoundCall& call, std::size_t slot, Random& random, HostTensor& tensor) {

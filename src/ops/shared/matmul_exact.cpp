@@ -148,6 +148,17 @@ void exact_product(const ExactProduct& job) {
   work();
 }
 
+Checked<std::vector<ExactActivation>> matmul_functions(const BoundCall& call) {
+  std::vector<ExactActivation> out;
+  if (const Value* config = call.find("program_config"); config != nullptr && !config->is_null()) {
+    OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(call, Board{}));
+    OPWRIGHT_CHECK_ASSIGN(out, exact_activations(&program.fused_activation, "program_config"));
+  }
+  OPWRIGHT_CHECK_ASSIGN(const auto named, exact_activations(call.find("activation"), "activation"));
+  out.insert(out.end(), named.begin(), named.end());
+  return out;
+}
+
 Checked<Exact> matmul_reference(const ReferenceJob& job) {
   const HostTensor* first_operand = job.input("input_tensor_a");
   const HostTensor* second_operand = job.input("input_tensor_b");
@@ -193,20 +204,8 @@ Checked<Exact> matmul_reference(const ReferenceJob& job) {
     first = last;
   }
   if (const HostTensor* bias = job.input("bias")) add_bias(*bias, job.outputs[0].spec.shape, rows, exact);
-  for (const char* param : {"program_config", "activation"}) {
-    const Value* value = job.call.find(param);
-    Value fused;
-    if (std::string_view(param) == "program_config" && value != nullptr && !value->is_null()) {
-      OPWRIGHT_CHECK_ASSIGN(const MatmulProgram program, matmul_program(job.call, Board{}));
-      fused = program.fused_activation;
-      value = &fused;
-    } else if (std::string_view(param) == "program_config") {
-      continue;
-    }
-    OPWRIGHT_CHECK_ASSIGN(const auto functions, exact_activations(value, param));
-    if (functions.empty()) continue;
-    for (double& x : exact.value) x = opwright::apply_all(functions, x);
-  }
+  OPWRIGHT_CHECK_ASSIGN(auto functions, matmul_functions(job.call));
+  apply_after(std::move(functions), exact);
   return exact;
 }
 

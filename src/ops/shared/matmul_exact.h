@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ops/op.h"
+#include "ops/shared/activation.h"
 
 namespace opwright {
 
@@ -26,6 +27,8 @@ struct ExactProduct {
 // Runs on all threads; the functions are called from several at once.
 void exact_product(const ExactProduct& job);
 
+// The functions that a product ends with, in order: those of its program, then its `activation`.
+Checked<std::vector<ExactActivation>> matmul_functions(const BoundCall& call);
 Checked<Exact> matmul_reference(const ReferenceJob& job);
 
 }  // namespace opwright

@@ -8,6 +8,7 @@
 #include "dialect/ttnn/matmul_operands.h"
 #include "model/host_tensor.h"
 #include "ops/shared/activation.h"
+#include "ops/shared/matmul_exact.h"
 
 namespace opwright {
 namespace {
@@ -130,6 +131,8 @@ Checked<MemoryConfig> output_memory(const MatmulProgram& p, const MatmulOperands
     case Kind::kMcast2D: {
       const std::int64_t down = div_up(m, p.per_core_m);
       const std::int64_t across = div_up(o.n_tiles, p.per_core_n);
+      // A block that is larger than the result ends with it.
+      shard.shape = {std::min(p.per_core_m, m) * 32, std::min(p.per_core_n, o.n_tiles) * 32};
       const CoreCoord end = p.transpose_mcast ? CoreCoord{down - 1, across - 1} : CoreCoord{across - 1, down - 1};
       shard.grid = {{{0, 0}, end}};
       if (p.transpose_mcast) shard.orientation.value = Orientation::kColMajor;
@@ -324,8 +327,9 @@ ErrorBudget matmul_budget(const BoundCall& call) {
                 .b = operands->b->dtype.value,
                 .out = matmul_dtype(call).value_or(DType::kBfloat16)};
   if (call.passed("bias")) ++c.steps;
-  if (call.passed("activation") || (program && !program->fused_activation.is_null())) ++c.steps;
-  return contraction_budget(c);
+  ErrorBudget budget = contraction_budget(c);
+  if (const auto functions = matmul_functions(call)) budget.after = after_error(*functions, c.out);
+  return budget;
 }
 
 double matmul_work(const BoundCall& call) {

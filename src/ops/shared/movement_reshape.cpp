@@ -17,6 +17,8 @@ OutputSpec view_of(const TensorSpec& input, const Reshape& asked, const Shape& p
   out.spec.storage = input.storage;
   const bool whole_tiles = last(asked.shape) % kTile == 0 && last(asked.shape, 2) % kTile == 0;
   out.padded = tiled(input) && !whole_tiles ? padded_shape(asked.shape, Layout::kTile) : padded;
+  // Values that go out of sight stay in the padding that the call names.
+  if (asked.padded && volume(asked.shape) != volume(input.shape)) out.padded = *asked.padded;
   // Rows that a shard pads stay padded: a view does not touch them.
   if (!tiled(input) && !asked.padded && sharded(input)) out.padded = padded_shape(out.spec);
   out.alias = asked.alias;

@@ -49,6 +49,13 @@ MemoryConfig turned_memory(const TensorSpec& input, const std::vector<std::size_
   return interleaved(own.buffer.value);
 }
 
+bool swaps_last_two(const std::vector<std::size_t>& order) {
+  const std::size_t rank = order.size();
+  for (std::size_t i = 0; i + 2 < rank; ++i)
+    if (order[i] != i) return false;
+  return rank >= 2 && order[rank - 1] == rank - 2;
+}
+
 }  // namespace
 
 Checked<std::vector<OutputSpec>> turned(const TensorSpec& input, const std::vector<std::size_t>& order,
@@ -64,8 +71,19 @@ Checked<std::vector<OutputSpec>> turned(const TensorSpec& input, const std::vect
   const bool unmoved = std::ranges::is_sorted(order);
   OPWRIGHT_REQUIRE(!unmoved || !specless, "MemoryConfig must have Shard Spec specified for sharded memory layout");
   if (unmoved && (asked == nullptr || same_memory(*asked, memory_of(input)))) return given_back(input, "input_tensor");
-  const MemoryConfig memory = asked == nullptr ? turned_memory(input, order, padded, board)
+  const MemoryConfig placed = asked == nullptr ? turned_memory(input, order, padded, board)
                                                : completed(*asked, input, padded_shape(input), padded, board);
+  MemoryConfig memory = placed;
+  // Shards of any rank turn with the last two dimensions; where others move, the tensor is cut anew.
+  if (asked == nullptr && memory.nd_shard && !memory.shard && order.size() >= 2 && memory.nd_shard->shape.size() >= 2) {
+    ShardSpec& nd = *memory.nd_shard;
+    if (swaps_last_two(order)) {
+      std::swap(nd.shape[nd.shape.size() - 1], nd.shape[nd.shape.size() - 2]);
+    } else if (tiled(input)) {
+      memory.layout.value = MemoryLayout::kBlockSharded;
+      memory = with_shard(memory, fresh_shard(board, padded, memory.layout.value, Orientation::kRowMajor));
+    }
+  }
   OPWRIGHT_CHECK_ASSIGN(std::vector<OutputSpec> outputs, made(moved(input, std::move(shape), memory), board));
   if (!tiled(input) && asked != nullptr && memory.sharded() && memory.shard && in_l1(memory) && order.size() >= 2 &&
       order[order.size() - 1] != order.size() - 1)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "dialect/ttnn/conv_shards.h"
 #include "dialect/ttnn/tensor_layout.h"
@@ -87,12 +88,23 @@ Checked<void> check_pool(const PoolCall& pool) {
   return {};
 }
 
-// Half a tile of channels on a core, or whole tiles.
+// Half tiles of channels on a core where they are filled, else whole ones.
 MemoryConfig pool_memory(const Spread& out, std::int64_t pixels, std::int64_t channels, std::int64_t tile_height) {
   MemoryConfig memory = memory_of(out, pixels, channels, tile_height, 1);
   const std::int64_t wide = div_up(channels, out.channel_cores());
-  memory.shard->shape[1] = wide <= 16 ? 16 : round_up(wide, 32);
+  const bool halves = wide <= 16 || (wide % 16 == 0 && tile_height == 1);
+  memory.shard->shape[1] = round_up(wide, halves ? 16 : 32);
   return memory;
+}
+
+// An image that finds no room in L1, once as it comes and once with the borders of its neighbours, goes through DRAM in
+// slices, and its result lies there as an image.
+bool in_slices(const PoolCall& pool, const Board& board) {
+  const MemoryConfig input = pool.input->memory.value_or(MemoryConfig{});
+  if (input.sharded() || input.buffer.value == BufferType::kL1 || pool.scheme) return false;
+  const Window& w = pool.window;
+  const std::int64_t bytes = w.batch * w.height * w.width * round_up(pool.channels, 16) * 2;
+  return 2 * div_up(bytes, board.cores()) > board.l1_bank - board.l1_small;
 }
 
 Spread by_scheme(const PoolCall& pool, MemoryLayout layout, bool automatic, const Board& board) {
@@ -108,18 +120,25 @@ Spread by_scheme(const PoolCall& pool, MemoryLayout layout, bool automatic, cons
   return spread(wish, board);
 }
 
-// The scheme whose output takes least room on a core, when rows come in whole tiles.
+// The scheme that takes least room on a core: its share of the output in whole tiles, and the pixels under a large
+// window, twice. Of equals the first, unless they are equal without whole tiles too.
 Spread choose(const PoolCall& pool, const Board& board) {
+  constexpr std::int64_t kSmallWindow = 16;
+  const std::int64_t taps = pool.window.kernel_h * pool.window.kernel_w;
+  const std::int64_t beside = taps > kSmallWindow ? 2 * taps : 0;
+  const std::int64_t pixels = pool.window.pixels();
   Spread best;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::pair least{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
   for (const MemoryLayout layout :
        {MemoryLayout::kHeightSharded, MemoryLayout::kWidthSharded, MemoryLayout::kBlockSharded}) {
     const Spread candidate = by_scheme(pool, layout, true, board);
-    const std::int64_t wide = layout == MemoryLayout::kWidthSharded ? 16 : 32;
-    const MemoryConfig memory = memory_of(candidate, pool.window.pixels(), pool.channels, 32, wide);
-    const std::int64_t rows = layout == MemoryLayout::kWidthSharded ? pool.window.pixels() : memory.shard->shape[0];
-    const std::int64_t size = rows * memory.shard->shape[1];
-    if (size >= least) continue;
+    const bool columns = layout == MemoryLayout::kWidthSharded;
+    const std::int64_t unit = columns || pool.channels <= 16 ? 16 : 32;
+    const MemoryConfig tiles = memory_of(candidate, pixels, pool.channels, 32, unit);
+    const std::int64_t width = tiles.shard->shape[1];
+    const std::int64_t rows = memory_of(candidate, pixels, pool.channels, 1, unit).shard->shape[0];
+    const std::pair size{((columns ? pixels : tiles.shard->shape[0]) + beside) * width, rows * width};
+    if (size.first > least.first || (size.first == least.first && size != least)) continue;
     least = size;
     best = candidate;
   }
@@ -147,7 +166,14 @@ Checked<MemoryConfig> output_memory(const BoundCall& call, const PoolCall& pool,
                      "Only height, width, or block sharding strategies are supported.");
     out = pool_memory(by_scheme(pool, *pool.scheme, false, board), pixels, pool.channels, tile_height);
   } else {
-    out = pool_memory(choose(pool, board), pixels, pool.channels, tile_height);
+    const Spread best = choose(pool, board);
+    // Tiles of an image whose rows they do not fill are rows of their own to it.
+    const std::int64_t physical = physical_shape(*pool.input).height;
+    const std::int64_t logical = pool.window.batch * pool.window.height * pool.window.width;
+    OPWRIGHT_REQUIRE(best.layout != MemoryLayout::kWidthSharded || pool.input->layout.value != Layout::kTile ||
+                         physical == round_up(logical, 32),
+                     "Shard height {} must match physical height {} for width sharded", physical, logical);
+    out = pool_memory(best, pixels, pool.channels, tile_height);
   }
   if (const MemoryConfig* wanted = call.memory("memory_config")) return *wanted;
   return out;
@@ -169,9 +195,14 @@ void for_each_under(const Window& w, std::int64_t pixel, F&& visit) {
   }
 }
 
-}  // namespace
+// All of it under one window, and nothing beside it.
+bool whole_image(const PoolCall& pool) {
+  const Window& w = pool.window;
+  return w.kernel_h == w.height && w.kernel_w == w.width && w.top + w.bottom + w.left + w.right == 0 &&
+         !(pool.input->memory && pool.input->memory->sharded());
+}
 
-Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& board) {
+Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board, bool means) {
   OPWRIGHT_CHECK_ASSIGN(const PoolCall pool, pool_call(call));
   OPWRIGHT_CHECK(check_pool(pool));
   OPWRIGHT_CHECK(call.flag("count_include_pad", true));
@@ -181,9 +212,23 @@ Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& 
   if (indices) return unsupported("return_indices", "positions of the largest values");
   OPWRIGHT_CHECK_ASSIGN(const Slicing slicing, slicing_of(call, "dram_slice_config"));
   if (slicing == Slicing::kCallers) return unsupported("dram_slice_config", "pooling in slices");
-  OPWRIGHT_CHECK_ASSIGN(MemoryConfig memory, output_memory(call, pool, board));
+  const bool one_window = means && whole_image(pool);
+  const bool sliced = !one_window && in_slices(pool, board);
+  MemoryConfig memory;
+  memory.layout.value = MemoryLayout::kInterleaved;
+  memory.buffer.value = BufferType::kDram;
+  if (one_window) {
+    const MemoryConfig* wanted = call.memory("memory_config");
+    memory = wanted != nullptr ? *wanted : pool.input->memory.value_or(memory);
+  } else if (!sliced) {
+    OPWRIGHT_CHECK_ASSIGN(memory, output_memory(call, pool, board));
+  } else if (const MemoryConfig* wanted = call.memory("memory_config")) {
+    memory = *wanted;
+  }
+  const Window& w = pool.window;
   TensorSpec out;
-  out.shape = {1, 1, pool.window.pixels(), pool.channels};
+  out.shape =
+      sliced ? Shape{w.batch, w.out_height, w.out_width, pool.channels} : Shape{1, 1, w.pixels(), pool.channels};
   out.has_shape = true;
   out.dtype.value = pool.dtype;
   out.layout.value = pool.layout;
@@ -191,6 +236,16 @@ Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& 
   out.memory = std::move(memory);
   OPWRIGHT_CHECK(check_tensor(out, board));
   return std::vector{output_spec(std::move(out))};
+}
+
+}  // namespace
+
+Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& board) {
+  return infer(call, board, false);
+}
+
+Checked<std::vector<OutputSpec>> infer_avg_pool(const BoundCall& call, const Board& board) {
+  return infer(call, board, true);
 }
 
 Checked<Exact> max_pool_reference(const ReferenceJob& job) {
@@ -208,6 +263,20 @@ Checked<Exact> max_pool_reference(const ReferenceJob& job) {
   }
   return exact;
 }
+
+namespace {
+
+// Pixels of a window that the mean counts: those of the image and of its padding. What hangs over both, as the last
+// window of ceil_mode does, is nowhere.
+std::int64_t counted(const Window& w, std::int64_t pixel) {
+  const std::int64_t y = pixel / w.out_width % w.out_height * w.stride_h;  // from the padding's edge
+  const std::int64_t x = pixel % w.out_width * w.stride_w;
+  const std::int64_t down = std::min(y + w.kernel_h, w.top + w.height + w.bottom) - y;
+  const std::int64_t across = std::min(x + w.kernel_w, w.left + w.width + w.right) - x;
+  return down * across;
+}
+
+}  // namespace
 
 Checked<Exact> avg_pool_reference(const ReferenceJob& job) {
   OPWRIGHT_CHECK_ASSIGN(const PoolCall pool, pool_call(job.call));
@@ -230,8 +299,8 @@ Checked<Exact> avg_pool_reference(const ReferenceJob& job) {
         size[c] += std::fabs(x);
       }
     });
-    const std::int64_t all = pool.window.kernel_h * pool.window.kernel_w;
-    const auto count = static_cast<double>(divisor ? *divisor : with_padding ? all : std::max<std::int64_t>(1, seen));
+    const std::int64_t all = with_padding ? counted(pool.window, job.rows.at(r)) : seen;
+    const auto count = static_cast<double>(divisor ? *divisor : std::max<std::int64_t>(1, all));
     for (std::int64_t c = 0; c < job.rows.length; ++c) {
       out[c] /= count;
       size[c] /= count;

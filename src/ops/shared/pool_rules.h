@@ -10,6 +10,8 @@
 namespace opwright {
 
 Checked<std::vector<OutputSpec>> infer_pool(const BoundCall& call, const Board& board);
+// A mean over the whole image is none of a window, and stays where the image lies.
+Checked<std::vector<OutputSpec>> infer_avg_pool(const BoundCall& call, const Board& board);
 Checked<Exact> max_pool_reference(const ReferenceJob& job);
 Checked<Exact> avg_pool_reference(const ReferenceJob& job);
 

@@ -21,12 +21,12 @@ bool one_inner_dim(const std::vector<std::size_t>& dims, std::size_t rank) {
 
 // Row-major inputs keep their layout where a kernel for them exists.
 Layout reduced_layout(const BoundCall& call, const TensorSpec& input, const std::vector<std::size_t>& dims,
-                      ReduceKind kind, const MemoryConfig& out) {
-  if (tiled(input) || kind == ReduceKind::kMax || kind == ReduceKind::kMin) return Layout::kTile;
+                      const Reduction& how, const MemoryConfig& out) {
+  if (tiled(input) || how.selects) return Layout::kTile;
   if (is_integer(input.dtype.value) || sharded(input) || out.sharded()) return Layout::kTile;
   const std::size_t rank = input.shape.size();
   const bool both = dims.size() == 2 && dims[0] + 2 == rank && dims[1] + 1 == rank && call.passed("dim");
-  if (kind == ReduceKind::kMean) return both ? Layout::kTile : Layout::kRowMajor;
+  if (how.averages) return both ? Layout::kTile : Layout::kRowMajor;
   if (input.dtype.value == DType::kFloat32) return Layout::kRowMajor;
   return one_inner_dim(dims, rank) ? Layout::kRowMajor : Layout::kTile;
 }
@@ -72,11 +72,11 @@ Checked<void> check_padding(const TensorSpec& input, const std::vector<std::size
   return {};
 }
 
-Checked<void> check_dtype(const TensorSpec& input, ReduceKind kind) {
+Checked<void> check_dtype(const TensorSpec& input, const Reduction& how) {
   const DType dtype = input.dtype.value;
-  if (kind == ReduceKind::kMean)
+  if (how.averages)
     OPWRIGHT_REQUIRE(dtype != DType::kInt32 && dtype != DType::kUint32,
-                     "ttnn.mean does not support integer inputs - got DataType::{}.", name_of(dtype));
+                     "{} does not support integer inputs - got DataType::{}.", how.name, name_of(dtype));
   OPWRIGHT_REQUIRE(dtype == DType::kBfloat16 || dtype == DType::kFloat32 || dtype == DType::kBfloat8B ||
                        dtype == DType::kUint32 || dtype == DType::kInt32,
                    "Only FLOAT32, BFLOAT16, BFLOAT8_B, and UINT32 are supported for generic reduction (INT32 is "
@@ -123,7 +123,7 @@ Shape reduced_shape(const Shape& shape, const std::vector<std::size_t>& dims, bo
   return out;
 }
 
-Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board& board, ReduceKind kind) {
+Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board& board, const Reduction& how) {
   OPWRIGHT_CHECK_ASSIGN(const TensorSpec* input, tensor_argument(call, "input_tensor"));
   OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* asked, memory_argument(call, "memory_config"));
   OPWRIGHT_CHECK_ASSIGN(const bool keepdim, call.flag("keepdim", false));
@@ -131,11 +131,11 @@ Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board
   OPWRIGHT_CHECK(call.number("scalar", 1.0));
   OPWRIGHT_CHECK_ASSIGN(const auto dims, reduce_dims(call, input->shape.size()));
   OPWRIGHT_CHECK(require_on_device(*input));
-  if (kind == ReduceKind::kMax || kind == ReduceKind::kMin)
+  if (how.selects)
     for (const std::size_t dim : dims)
       OPWRIGHT_REQUIRE(input->shape[dim] != 0, "Expected reduction dim {} to have non-zero size", dim);
   OPWRIGHT_CHECK(check_padding(*input, dims));
-  OPWRIGHT_CHECK(check_dtype(*input, kind));
+  OPWRIGHT_CHECK(check_dtype(*input, how));
   const MemoryConfig memory = asked == nullptr ? memory_of(*input) : *asked;
   const Shape kept = reduced_shape(input->shape, dims, true);
   if (memory.sharded() && memory.shard && !one_inner_dim(dims, input->shape.size()) && asked != nullptr) {
@@ -148,13 +148,13 @@ Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board
   }
   const Shape shape = keepdim ? kept : reduced_shape(input->shape, dims, false);
   OPWRIGHT_CHECK_ASSIGN(MemoryConfig out, fitted(*input, memory, shape));
-  const Layout layout = reduced_layout(call, *input, dims, kind, out);
+  const Layout layout = reduced_layout(call, *input, dims, how, out);
   TensorSpec spec = moved(*input, shape, std::move(out));
   OPWRIGHT_CHECK_ASSIGN(spec.layout.value, call.layout("output_layout", layout));
   return made(std::move(spec), board);
 }
 
-Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims, ReduceKind kind, double factor,
+Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims, const Reduction& how, double factor,
                    const Rows& rows) {
   const Shape& shape = input.spec.shape;
   const std::size_t rank = shape.size();
@@ -184,31 +184,26 @@ Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     for (std::int64_t i = 0; i < rows.length; ++i) {
       const std::int64_t base = offset(rows.at(r) * rows.length + i, kept, kept_stride);
-      double value = kind == ReduceKind::kMax ? -INFINITY : (kind == ReduceKind::kMin ? INFINITY : 0.0);
+      double value = how.start;
       double magnitude = 0;
       for (const std::int64_t step : offsets) {
         const double x = input.at(base + step);
-        if (kind == ReduceKind::kMax)
-          value = std::max(value, x);
-        else if (kind == ReduceKind::kMin)
-          value = std::min(value, x);
-        else
-          value += x;
+        value = how.step(value, x);
         magnitude += std::abs(x);
       }
-      const double scale = kind == ReduceKind::kMean ? factor / static_cast<double>(count) : factor;
+      const double scale = how.averages ? factor / static_cast<double>(count) : factor;
       exact.value.push_back(value * scale);
-      if (kind == ReduceKind::kSum || kind == ReduceKind::kMean) exact.magnitude.push_back(magnitude * std::abs(scale));
+      if (!how.selects) exact.magnitude.push_back(magnitude * std::abs(scale));
     }
   }
   return exact;
 }
 
-Checked<Exact> reduce_reference(const ReferenceJob& job, ReduceKind kind) {
+Checked<Exact> reduce_reference(const ReferenceJob& job, const Reduction& how) {
   const HostTensor& input = *job.input("input_tensor");
   OPWRIGHT_CHECK_ASSIGN(const auto dims, reduce_dims(job.call, input.spec.shape.size()));
   OPWRIGHT_CHECK_ASSIGN(const double scalar, job.call.number("scalar", 1.0));
-  return reduce_exact(input, dims, kind, scalar, job.rows);
+  return reduce_exact(input, dims, how, scalar, job.rows);
 }
 
 ErrorBudget sum_budget(std::int64_t terms) {
@@ -221,20 +216,27 @@ ErrorBudget sum_budget(std::int64_t terms) {
           .why = fmt::format("sum of {} values, float32 destination", terms)};
 }
 
-ErrorBudget reduce_budget(const BoundCall& call, ReduceKind kind) {
-  if (kind == ReduceKind::kMax || kind == ReduceKind::kMin)
-    return {.kind = ErrorBudget::Kind::kSelection, .why = "one of the values"};
+ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how) {
+  if (how.selects) return {.kind = ErrorBudget::Kind::kSelection, .why = "one of the values"};
   const TensorSpec* input = call.tensor("input_tensor");
   std::int64_t terms = 1;
+  std::int64_t passes = 0;
   if (input != nullptr) {
     const auto dims = reduce_dims(call, input->shape.size());
     if (dims)
-      for (const std::size_t dim : *dims) terms *= input->shape[dim];
+      for (const std::size_t dim : *dims) {
+        terms *= input->shape[dim];
+        if (input->shape[dim] > 1) ++passes;
+      }
   }
-  return sum_budget(terms);
+  ErrorBudget budget = how.budget(terms);
+  // One dimension after the other; between them the sums lie in memory.
+  budget.passes = std::max<std::int64_t>(passes, 1);
+  if (passes > 1) budget.why += fmt::format(", rounded {} times", passes);
+  return budget;
 }
 
-std::vector<Param> reduce_params(ReduceKind kind) {
+std::vector<Param> reduce_params(const Reduction& how) {
   std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain},
                          {.name = "dim", .era1 = 1},
                          {.name = "keepdim", .era1 = 2},
@@ -244,7 +246,7 @@ std::vector<Param> reduce_params(ReduceKind kind) {
                          {.name = "correction", .era1 = 6},
                          {.name = "sub_core_grids", .era1 = 7, .lost = Lost::kNoMatter},
                          {.name = "fast_and_approximate_mode"}};
-  if (kind == ReduceKind::kSum || kind == ReduceKind::kMean) out.push_back({.name = "output_layout"});
+  if (!how.selects) out.push_back({.name = "output_layout"});
   return out;
 }
 

@@ -15,23 +15,32 @@
 
 namespace opwright {
 
-enum class ReduceKind : std::uint8_t { kSum, kMean, kMax, kMin };
+// Sums of `terms` values on the matrix engine with a float32 destination.
+ErrorBudget sum_budget(std::int64_t terms);
+
+// What a reduction is. As it stands here: a sum.
+struct Reduction {
+  std::string_view name = {};
+  double start = 0;  // what there is before the first value
+  double (*step)(double held, double value) = [](double held, double value) { return held + value; };
+  bool selects = false;   // the result is one of the values: it needs one, and is exact
+  bool averages = false;  // divided by their number: integers are refused
+  ErrorBudget (*budget)(std::int64_t terms) = sum_budget;  // how far a device may be off, where it selects none
+  OnWhole on_whole = OnWhole::kAsBudgeted;
+};
 
 // The dimensions that `dim` names, ascending and counted from the front; all of them when it names none.
 Checked<std::vector<std::size_t>> reduce_dims(const BoundCall& call, std::size_t rank);
 // The shape that is left: reduced dimensions are 1, or gone.
 Shape reduced_shape(const Shape& shape, const std::vector<std::size_t>& dims, bool keepdim);
 
-Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board& board, ReduceKind kind);
+Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board& board, const Reduction& how);
 // `dims` of `input` reduced, for the rows of the output that are asked for.
-Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims, ReduceKind kind, double factor,
+Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims, const Reduction& how, double factor,
                    const Rows& rows);
-Checked<Exact> reduce_reference(const ReferenceJob& job, ReduceKind kind);
-ErrorBudget reduce_budget(const BoundCall& call, ReduceKind kind);
-// Sums of `terms` values on the matrix engine with a float32 destination.
-ErrorBudget sum_budget(std::int64_t terms);
-
-// Parameters that sum, mean, max and min share.
-std::vector<Param> reduce_params(ReduceKind kind);
+Checked<Exact> reduce_reference(const ReferenceJob& job, const Reduction& how);
+ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how);
+// Parameters that all of them share.
+std::vector<Param> reduce_params(const Reduction& how);
 
 }  // namespace opwright

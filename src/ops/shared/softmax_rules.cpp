@@ -146,12 +146,23 @@ ErrorBudget softmax_budget(const BoundCall& call, const TensorSpec& input) {
   // The approximate exp is a saw-tooth of 3 %, the approximate reciprocal falls short by as much; a bfloat16
   // destination rounds the difference to the largest value, an absolute error in the exponent.
   const double relative = (config.approx ? 0.07 : 0.0) + (config.fp32_acc ? 0x1p-8 : 0x1p-4);
+  // The sum and its reciprocal are the row's own: real kernels scale rows by 0.95 to 1.012 with both approximate.
+  // A bfloat16 sum rounds every 16 terms: it walks away by a quarter of a rounding for the root of their number, of
+  // which four deviations are accepted. Sums of long rows are made of blocks, and each is rounded.
+  constexpr double kBlock = 2560;
+  const auto width = static_cast<double>(row_length(input.shape));
+  const double walk = 4 * 0.27 * 0x1p-8 * std::sqrt(std::min(width, kBlock) / 16);
+  const double row_chance =
+      config.fp32_acc ? 0.0 : std::max(0x1p-7, walk) + std::min(0.03, 0x1p-8 * std::sqrt(width / kBlock));
+  const double common = (config.approx ? 0.06 : 0.0) + 0x1p-7 + row_chance;
   return {.kind = ErrorBudget::Kind::kElementwise,
           .ulps = 2,
           .floor = 0x1p-30,
           .relative = relative,
           .terms = row_length(input.shape),
           .accumulator_bits = config.fp32_acc ? 24 : 8,
+          .common = common,
+          .row_chance = row_chance,
           .pcc = config.approx ? 0.998 : 0.999,
           .why = config.approx ? "softmax with approximate exp" : "softmax"};
 }

@@ -44,6 +44,7 @@ Exact map_rows(const ReferenceJob& job, const HostTensor& input, F&& function) {
 // Whether the call asks for the fast variant of its function, by flag, mode or variant.
 Checked<bool> runs_fast(const BoundCall& call);
 Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job);
+std::vector<double> unary_corners(const UnaryOp& op);
 ErrorBudget unary_budget(const UnaryOp& op, const BoundCall& call, std::span<const OutputSpec> outputs);
 
 }  // namespace opwright

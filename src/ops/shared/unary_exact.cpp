@@ -120,7 +120,39 @@ constexpr std::array kFunctions{
     Entry{"trunc", plain<std::trunc>},
 };
 
+// Signs are written out where both sides differ; numbers beside a corner are made by whoever asks.
+constexpr double kZero[] = {0, -0.0};
+constexpr double kRelu6[] = {0, -0.0, 6};
+constexpr double kHard[] = {0, -0.0, 3, -3};
+constexpr double kUnit[] = {0, -0.0, 1, -1};
+constexpr double kTails[] = {0, -0.0, 0.125, -0.125, 2, -2, 4, -4, 8, -8};
+constexpr double kTurns[] = {0, -0.0, M_PI_2, -M_PI_2, M_PI, -M_PI};
+constexpr double kPowers[] = {1, 0x1p-20, 0x1p20, 4, 0.25};
+constexpr double kGrowth[] = {0, -0.0, 1, -1, 12, -12, 24, -24};
+
+using Corners = std::pair<std::string_view, std::span<const double>>;
+constexpr std::array kCorners{
+    Corners{"abs", kZero},         Corners{"cos", kTurns},
+    Corners{"elu", kTails},        Corners{"erf", kTails},
+    Corners{"exp", kGrowth},       Corners{"gelu", kTails},
+    Corners{"hardsigmoid", kHard}, Corners{"hardswish", kHard},
+    Corners{"hardtanh", kUnit},    Corners{"leaky_relu", kZero},
+    Corners{"log", kPowers},       Corners{"mish", kTails},
+    Corners{"neg", kZero},         Corners{"reciprocal", kPowers},
+    Corners{"relu", kZero},        Corners{"relu6", kRelu6},
+    Corners{"rsqrt", kPowers},     Corners{"selu", kTails},
+    Corners{"sigmoid", kTails},    Corners{"sigmoid_accurate", kTails},
+    Corners{"silu", kTails},       Corners{"sin", kTurns},
+    Corners{"softplus", kTails},   Corners{"sqrt", kPowers},
+    Corners{"square", kUnit},      Corners{"tanh", kTails},
+};
+
 }  // namespace
+
+std::span<const double> corners_of(std::string_view name) {
+  const auto found = std::ranges::find(kCorners, name, &Corners::first);
+  return found == kCorners.end() ? std::span<const double>() : found->second;
+}
 
 ExactUnary find_exact_unary(std::string_view name) {
   const auto found = std::ranges::find(kFunctions, name, &Entry::first);

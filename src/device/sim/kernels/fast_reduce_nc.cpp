@@ -31,7 +31,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   OutputSpec bare = job.outputs[0];
   bare.spec.shape = input.spec.shape;
   for (const std::size_t dim : dims) bare.spec.shape[dim] = 1;
-  const HostTensor sums = reduce_tensor(input, dims, Reduction::kSum, 1.0, engine_mode(config), bare);
+  const HostTensor sums = reduce_tensor(input, dims, *find_reduction("sum"), 1.0, engine_mode(config), bare);
   HostTensor out{job.outputs[0].spec, {}, {}};
   const Shape& shape = input.spec.shape;
   place(sums.floats, shape[shape.size() - 2], shape.back(), out);

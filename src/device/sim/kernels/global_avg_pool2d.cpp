@@ -14,7 +14,7 @@ Checked<std::vector<HostTensor>> run(const KernelJob& job) {
   HostTensor flat{input.spec, input.floats, input.ints};
   flat.spec.shape = {batch, batch * channels == 0 ? 0 : input.size() / (batch * channels), channels};
   const EngineMode mode{job.board.wormhole() ? Fidelity::kHiFi3 : Fidelity::kHiFi4, Dst::kFp32};
-  return std::vector{reduce_tensor(flat, {1}, Reduction::kMean, 1.0, mode, job.outputs[0])};
+  return std::vector{reduce_tensor(flat, {1}, *find_reduction("mean"), 1.0, mode, job.outputs[0])};
 }
 
 }  // namespace
