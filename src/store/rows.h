@@ -30,6 +30,17 @@ struct NewConfiguration {
   std::string op;
   Convention convention;
   ConfigKey key;
+  // What it consists of, to be read back quickly: each part with its size before it (base/bytes.h). The store does not
+  // know what they mean; equal ones are kept once. "": none are kept.
+  std::string parts = {};
+};
+
+// The parts of a configuration that is known, from another of its forms. Those of the form with the smallest
+// fingerprint stay, whoever came first.
+struct NewRecord {
+  ConfigId configuration;
+  Hash128 fingerprint;  // of a form that is there, or comes in the same batch
+  std::string parts;
 };
 
 struct NewForm {
@@ -80,6 +91,7 @@ struct NewPiece {
 struct Batch {
   std::vector<NewConfiguration> configurations;
   std::vector<NewForm> forms;
+  std::vector<NewRecord> records;
   std::vector<Posting> postings;
   std::vector<Fact> facts;  // of new configurations
   std::vector<Word> words;

@@ -61,6 +61,10 @@ Status for_each_posting(const std::string& path, int wait_ms,
 // Every entry of the index of numbers; says which configuration is the first that has facts.
 Result<std::int64_t> for_each_fact(const std::string& path, int wait_ms, const std::function<void(const Fact&)>& use);
 
+// The parts (rows.h) of every configuration that has a record; nothing of a store of an older schema.
+Status for_each_parts(const std::string& path, int wait_ms,
+                      const std::function<void(std::int64_t configuration, const std::string& parts)>& use);
+
 struct SavedForm {
   FormRow form;
   std::string key;  // of its configuration, 32 bytes; "" when that row is damaged

@@ -26,6 +26,8 @@ class Writer {
   virtual FormId next_form() const = 0;
 
   virtual Status write(const Batch& batch) = 0;
+  // Configurations whose parts were never kept, because an older program imported them.
+  virtual Result<std::vector<ConfigId>> without_records() = 0;
   // Counts of the same occurrence are never added: the larger one stays, so that a second import changes nothing.
   virtual Status add_occurrences(std::span<const NewOccurrence> occurrences) = 0;
   // Of two examples of one form the larger text stays, whoever came first.

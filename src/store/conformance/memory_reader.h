@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "model/test_id.h"
 #include "store/conformance/memory_content.h"
 #include "store/reader.h"
@@ -72,16 +73,47 @@ class MemoryReader final : public Reader {
     return std::vector(names.begin(), names.end());
   }
 
-  Result<std::vector<ConfigId>> candidates(std::span<const Way> ways) override {
+  Result<Candidates> narrow(std::span<const Way> ways) override {
     std::vector<ConfigId> ids;
+    bool sure = !ways.empty() && std::ranges::all_of(ways, &Way::is_exact);
     for (const auto& [id, one] : content_->configurations) {
       const auto fits = [&, number = id](const Way& way) {
         return std::all_of(way.terms.begin(), way.terms.end(), [&](auto term) { return has(term, number); }) &&
                std::all_of(way.facts.begin(), way.facts.end(), [&](const AnyOf& any) { return has(any, number); });
       };
       if (ways.empty() || std::any_of(ways.begin(), ways.end(), fits)) ids.push_back({id});
+      for (const Way& way : ways) {
+        for (const AnyOf& any : way.facts) sure = sure && !has(any.doubtful, id);
+      }
     }
-    return ids;
+    return Candidates{std::move(ids), sure};
+  }
+  Status cards(std::span<const ConfigId> ids, bool with_parts, const std::function<Status(const Card&)>& use) override {
+    for (const ConfigId id : ids) {
+      const NewConfiguration& one = content_->configurations.at(id.value);
+      using Call = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::string>;
+      std::map<Call, std::pair<std::int64_t, std::int64_t>> counted;  // copies that differ in their hash count once
+      for (const auto& [where, seen] : content_->occurrences) {
+        const auto& [form, source, machine, trace, sweep, hash] = where;
+        if (content_->forms.at(form).form.configuration != id) continue;
+        auto& most = counted.try_emplace({form, source, machine, trace, sweep}, kUncounted, 0).first->second;
+        most = {std::max(most.first, seen.count), std::max(most.second, seen.raised)};
+      }
+      std::vector<Seen> seen;
+      for (const auto& [call, most] : counted) {
+        const auto& [form, source, machine, trace, sweep] = call;
+        seen.push_back({{form}, {source}, {machine}, {trace}, sweep, most.first, most.second});
+      }
+      std::vector<std::string_view> table;
+      std::vector<std::uint32_t> parts;
+      for (ByteReader in(one.parts); with_parts && !in.at_end();) {
+        parts.push_back(static_cast<std::uint32_t>(table.size()));
+        table.push_back(in.text());
+      }
+      OPWRIGHT_TRY(
+          use({id, one.op, one.convention, one.key, seen, with_parts && !one.parts.empty(), id.value, table, parts}));
+    }
+    return {};
   }
   Result<std::vector<SourceRow>> sources() override {
     std::vector<SourceRow> rows;
@@ -164,7 +196,10 @@ class MemoryReader final : public Reader {
   bool has(std::uint64_t term, std::int64_t id) const { return content_->postings.contains({term, id}); }
   bool has(const AnyOf& any, std::int64_t id) const {
     if (std::any_of(any.terms.begin(), any.terms.end(), [&](auto term) { return has(term, id); })) return true;
-    return std::any_of(any.ranges.begin(), any.ranges.end(), [&](const Range& range) {
+    return has(any.ranges, id) || has(any.doubtful, id);
+  }
+  bool has(const std::vector<Range>& ranges, std::int64_t id) const {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const Range& range) {
       return std::any_of(content_->facts.begin(), content_->facts.end(), [&](const auto& fact) {
         const auto& [kind, value, of] = fact;
         return kind == range.kind && of == id && value >= range.low && value <= range.high;

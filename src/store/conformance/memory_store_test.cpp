@@ -28,6 +28,13 @@ class MemoryWriter final : public Writer {
       content_.forms.emplace(one.id.value, MemoryContent::Form{one, ""});
       content_.fingerprints.emplace(one.fingerprint, one.id.value);
     }
+    for (const NewRecord& one : batch.records) {
+      const auto first = std::ranges::find_if(content_.fingerprints, [&](const auto& known) {
+        return content_.forms.at(known.second).form.configuration == one.configuration;
+      });
+      if (first != content_.fingerprints.end() && first->first == one.fingerprint)
+        content_.configurations.at(one.configuration.value).parts = one.parts;
+    }
     for (const Posting& one : batch.postings) content_.postings.emplace(one.term, one.configuration.value);
     for (const Fact& one : batch.facts) content_.facts.emplace(one.kind, one.value, one.configuration.value);
     for (const Word& one : batch.words) content_.words.emplace(std::pair(one.kind, one.value), one.text);
@@ -44,6 +51,13 @@ class MemoryWriter final : public Writer {
     return {};
   }
 
+  Result<std::vector<ConfigId>> without_records() override {
+    std::vector<ConfigId> ids;
+    for (const auto& [id, one] : content_.configurations) {
+      if (one.parts.empty()) ids.push_back({id});
+    }
+    return ids;
+  }
   Status add_occurrences(std::span<const NewOccurrence> occurrences) override {
     for (const NewOccurrence& row : occurrences) {
       const auto [at, added] =

@@ -1,12 +1,11 @@
 // Several writers, readers beside them, processes that are killed, stores of older versions, and large things.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <thread>
 
+#include "store/conformance/killed_process.h"
 #include "store/conformance/store_under_test.h"
 #include "store/test_runs.h"
 
@@ -76,36 +75,21 @@ TEST_P(ProcessLaws, ResultsAreWrittenBetweenTransactionsAndWaitForOne) {
 TEST_P(ProcessLaws, AKilledImportLeavesNothing) {
   for (const int kill_after : {1, 4, 9}) {
     start_anew();
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-      close(ends[0]);
-      for (int i = 0;; ++i) {
-        if (!import_one(*store(), std::to_string(i))) _exit(1);
-        if (write(ends[1], &i, sizeof i) != sizeof i) _exit(2);
-        auto half = store()->writer(1000, kIdentity);  // begun and written, never committed
-        if (!half) _exit(3);
-        Batch batch;
-        add_call(batch, **half, "half " + std::to_string(i));
-        if (!(*half)->write(batch)) _exit(4);
-        usleep(2000);
-      }
-    }
-    close(ends[1]);
-    int last = -1;
-    for (int seen = 0; seen < kill_after && read(ends[0], &last, sizeof last) == sizeof last;) ++seen;
-    kill(child, SIGKILL);
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status));
-    while (read(ends[0], &last, sizeof last) == sizeof last) {
-    }
-    close(ends[0]);
+    const std::int64_t last = last_before_kill(kill_after, [&](std::int64_t i, const Acknowledge& acknowledge) {
+      if (!import_one(*store(), std::to_string(i))) return false;
+      acknowledge();
+      auto half = store()->writer(1000, kIdentity);  // begun and written, never committed
+      if (!half) return false;
+      Batch batch;
+      add_call(batch, **half, "half " + std::to_string(i));
+      if (!(*half)->write(batch)) return false;
+      usleep(2000);
+      return true;
+    });
     const auto reader = this->reader();
     const auto forms = *reader->forms(*reader->candidates({}));
-    ASSERT_GE(static_cast<int>(forms.size()), last + 1);  // one more may be committed and not yet said
-    ASSERT_LE(static_cast<int>(forms.size()), last + 2);
+    ASSERT_GE(static_cast<std::int64_t>(forms.size()), last + 1);  // one more may be committed and not yet said
+    ASSERT_LE(static_cast<std::int64_t>(forms.size()), last + 2);
     for (const FormRow& form : forms) EXPECT_EQ(form.text.find("half"), std::string::npos) << form.text;
     EXPECT_EQ(reader->occurrences(forms)->size(), forms.size());
     EXPECT_TRUE(import_one(*store(), "afterwards"));
@@ -135,7 +119,8 @@ TEST_P(ProcessLaws, OlderStoresAreBroughtUpToDate) {
     ASSERT_TRUE(import_one(*place->store(), "new"));
     const auto reader = *place->store()->reader(100);
     EXPECT_EQ(reader->candidates({})->size(), old.size() + 1) << version;
-    // Nobody knows the facts of what was there before, so no question about facts excludes it.
+    // Nobody knows the facts of what was there before there were any, so no question about facts excludes it.
+    if (version >= "v7") continue;
     const std::uint64_t no_fact = 99;
     EXPECT_EQ(*reader->candidates(std::vector<Way>{{{}, {{{}, {{no_fact, 1, 1}}}}}}), old) << version;
   }

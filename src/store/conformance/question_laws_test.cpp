@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/bytes.h"
 #include "store/conformance/store_under_test.h"
 
 namespace opwright::store {
@@ -51,6 +52,97 @@ std::vector<std::int64_t> ids(const Result<std::vector<ConfigId>>& result) {
 }
 
 using Ids = std::vector<std::int64_t>;
+
+std::int64_t batch_form(Reader& reader, std::int64_t id) { return (*reader.forms(ConfigId{id}))[0].id.value; }
+
+// A card in words: its id, operation, every sighting, its parts.
+std::vector<std::string> cards_of(Reader& reader, std::initializer_list<std::int64_t> numbers) {
+  std::vector<ConfigId> wanted;
+  for (const std::int64_t number : numbers) wanted.push_back({number});
+  std::vector<std::string> lines;
+  const Status read = reader.cards(wanted, true, [&](const Card& card) {
+    std::string line = std::to_string(card.id.value) + " " + std::string(card.op);
+    for (const Seen& one : card.seen)
+      line += " | form " + std::to_string(one.form.value) + " source " + std::to_string(one.source.value) +
+              " machine " + std::to_string(one.machine.value) + " trace " + std::to_string(one.trace.value) + " '" +
+              std::string(one.sweep_source_hash) + "' " + std::to_string(one.count) + " " + std::to_string(one.raised);
+    if (card.has_parts) line += " | parts";
+    for (const std::uint32_t place : card.parts) line += " " + std::string(card.table[place]);
+    lines.push_back(line);
+    return Status();
+  });
+  EXPECT_TRUE(read) << read.error().message;
+  return lines;
+}
+using Lines = std::vector<std::string>;
+
+TEST_P(QuestionLaws, CardsSayWhereAConfigurationWasSeen) {
+  const auto reader = this->reader();
+  EXPECT_EQ(
+      cards_of(*reader, {3, 1, 2}),
+      (Lines{"3 ttnn.matmul | form 3 source 0 machine 0 trace 1 '' 1 0",
+             "1 ttnn.add | form 1 source 1 machine 0 trace 2 'sw' 2 1 | form 1 source 2 machine 1 trace 1 '' 5 3",
+             "2 ttnn.add | form 2 source 1 machine 1 trace 1 '' -1 0 | form 2 source 2 machine 1 trace 1 '' -1 0"}));
+  const Status read = reader->cards(std::vector<ConfigId>{{1}}, false, [&](const Card& card) {
+    EXPECT_EQ(card.key, key("a"));
+    EXPECT_EQ(card.convention, Convention::kPython);
+    EXPECT_FALSE(card.has_parts);
+    return Status();
+  });
+  EXPECT_TRUE(read);
+}
+
+TEST_P(QuestionLaws, CardsFollowWhatLaterImportsChange) {
+  {
+    const auto writer = begin();
+    const SourceId s = *writer->source({"s.py", "s.py", "hf/m", "m"});
+    EXPECT_TRUE(writer->add_occurrences(std::vector<NewOccurrence>{{{3}, {0}, {0}, {1}, "", "", 9, ""},
+                                                                   {{3}, s, {0}, {1}, "", "", 4, "", 4},
+                                                                   {{2}, s, {1}, {1}, "", "", kUncounted, ""}}));
+    Batch batch;
+    for (int i = 0; i < 200; ++i) add_call(batch, *writer, "many " + std::to_string(i));  // several blocks
+    EXPECT_TRUE(writer->write(batch));
+    std::vector<NewOccurrence> rows;
+    for (const NewForm& form : batch.forms) rows.push_back({form.id, s, {0}, {1}, "", "", form.id.value, ""});
+    std::reverse(rows.begin(), rows.end());
+    EXPECT_TRUE(writer->add_occurrences(rows));
+    EXPECT_TRUE(writer->commit());
+  }
+  const auto reader = this->reader();
+  EXPECT_EQ(
+      cards_of(*reader, {3}),
+      (Lines{"3 ttnn.matmul | form 3 source 0 machine 0 trace 1 '' 9 0 | form 3 source 1 machine 0 trace 1 '' 4 4"}));
+  for (std::int64_t id = 4; id < 204; ++id) {
+    const std::string form = std::to_string(batch_form(*reader, id));
+    EXPECT_EQ(cards_of(*reader, {id}), (Lines{std::to_string(id) + " ttnn.add | form " + form +
+                                              " source 1 machine 0 trace 1 '' " + form + " 0"}));
+  }
+}
+
+TEST_P(QuestionLaws, PartsAreThoseOfTheFirstForm) {
+  const auto parts = [](std::initializer_list<std::string_view> texts) {
+    std::string out;
+    for (const std::string_view text : texts) append_sized(out, text);
+    return out;
+  };
+  const auto first_form = (*reader()->forms(ConfigId{1}))[0].id.value;  // by fingerprint
+  for (const std::int64_t form : {std::int64_t{1}, std::int64_t{4}}) {
+    const auto writer = begin();
+    Batch batch;
+    const std::string name = form == 1 ? "a" : "a2";
+    batch.records.push_back({{1}, fingerprint(name), parts({"of", name})});
+    if (form == 4) {  // new ones beside it, in the same block
+      add_call(batch, *writer, "d");
+      batch.configurations.back().parts = parts({"of", "d", "of"});
+    }
+    EXPECT_TRUE(writer->write(batch));
+    EXPECT_TRUE(writer->commit());
+  }
+  const auto reader = this->reader();
+  EXPECT_THAT(cards_of(*reader, {1}).at(0), ::testing::EndsWith(first_form == 1 ? " | parts of a" : " | parts of a2"));
+  EXPECT_THAT(cards_of(*reader, {4}).at(0), ::testing::EndsWith(" | parts of d of"));
+  EXPECT_THAT(cards_of(*reader, {2}).at(0), ::testing::Not(::testing::HasSubstr("parts")));
+}
 
 TEST_P(QuestionLaws, Totals) {
   const Totals totals = *reader()->totals();

@@ -1,15 +1,13 @@
 // Runs and their results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <csignal>
 #include <limits>
 #include <thread>
 
 #include "model/record_json.h"
+#include "store/conformance/killed_process.h"
 #include "store/conformance/store_under_test.h"
 #include "store/test_runs.h"
 
@@ -177,32 +175,19 @@ TEST_P(ResultsLaws, TwoWritersTakeTurns) {
 TEST_P(ResultsLaws, WhatWasAcknowledgedSurvivesAKill) {
   for (const int kill_after : {1, 57, 400}) {
     start_anew();
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-      close(ends[0]);
-      auto opened = store()->results_writer(5000);
-      if (!opened) _exit(1);
-      const auto writer = *std::move(opened);
-      if (!writer->begin(run_named("one"))) _exit(1);
-      for (std::int64_t i = 0;; ++i) {
-        CaseRecord record = full_record();
-        record.index = i;
-        if (!writer->add("one", record)) _exit(2);
-        if (write(ends[1], &i, sizeof i) != sizeof i) _exit(3);
+    std::unique_ptr<ResultsWriter> writer;
+    const std::int64_t last = last_before_kill(kill_after, [&](std::int64_t i, const Acknowledge& acknowledge) {
+      if (!writer) {
+        auto opened = store()->results_writer(5000);
+        if (!opened || !(*opened)->begin(run_named("one"))) return false;
+        writer = *std::move(opened);
       }
-    }
-    close(ends[1]);
-    std::int64_t last = -1;
-    for (int seen = 0; seen < kill_after && read(ends[0], &last, sizeof last) == sizeof last;) ++seen;
-    kill(child, SIGKILL);
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status));
-    while (read(ends[0], &last, sizeof last) == sizeof last) {  // acknowledged, but not yet read when it died
-    }
-    close(ends[0]);
+      CaseRecord record = full_record();
+      record.index = i;
+      if (!writer->add("one", record)) return false;
+      acknowledge();
+      return true;
+    });
     const auto done = *results()->done("one");
     ASSERT_GE(static_cast<std::int64_t>(done.size()), last + 1);  // one more may be written and not yet said
     ASSERT_LE(static_cast<std::int64_t>(done.size()), last + 2);

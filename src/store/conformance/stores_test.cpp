@@ -63,6 +63,25 @@ std::vector<std::string> content_of(Store& store) {
                                   row.trace_uid, row.sweep_source_hash, row.config_hash, row.extra, row.count,
                                   row.raised));
   }
+  // Cards are a copy: they say the same, whatever was changed.
+  std::map<std::int64_t, std::string> form_texts, source_texts, machine_texts;
+  for (const FormRow& form : forms) form_texts[form.id.value] = form.text;
+  const auto known_sources = *reader->sources();
+  for (const SourceRow& row : known_sources) source_texts[row.id.value] = row.text;
+  const auto known_machines = *reader->machines();
+  for (const MachineRow& row : known_machines) machine_texts[row.id.value] = row.text;
+  const Status read = reader->cards(ids, true, [&](const Card& card) {
+    std::vector<std::string> seen;
+    for (const Seen& one : card.seen)
+      seen.push_back(fmt::format("'{}' in {} on {} sweep '{}' count {} raised {}", form_texts.at(one.form.value),
+                                 source_texts.at(one.source.value), machine_texts.at(one.machine.value),
+                                 one.sweep_source_hash, one.count, one.raised));
+    std::sort(seen.begin(), seen.end());
+    lines.push_back(fmt::format("card {} {} {} seen {}", card.op, static_cast<int>(card.convention), to_hex(card.key),
+                                fmt::join(seen, "; ")));
+    return Status();
+  });
+  EXPECT_TRUE(read) << read.error().message;
   const auto all_operations = *reader->operations();
   for (const OperationRow& row : all_operations)
     lines.push_back(fmt::format("operation {}: {} configurations, {} calls, {} uncounted, {} sources, {} raised",

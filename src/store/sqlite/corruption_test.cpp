@@ -90,6 +90,20 @@ Result<std::string> forms_of(const std::string& path, std::int64_t id) {
   return text;
 }
 
+Result<std::string> card_of(const std::string& path, std::int64_t id) {
+  OPWRIGHT_TRY_ASSIGN(Reader reader, Reader::open(path, 100));
+  std::string text;
+  OPWRIGHT_TRY(reader.cards(std::vector<ConfigId>{{id}}, true, [&](const Card& card) {
+    text += std::string(card.op) + to_hex(card.key) + std::to_string(static_cast<int>(card.convention));
+    for (const Seen& seen : card.seen)
+      text += " " + std::to_string(seen.form.value) + " " + std::to_string(seen.source.value) + " " +
+              std::to_string(seen.trace.value) + " " + std::to_string(seen.count) + " " + std::to_string(seen.raised);
+    for (const std::uint32_t place : card.parts) text += " " + std::string(card.table[place]);
+    return Status();
+  }));
+  return text;
+}
+
 Result<std::string> results_of(const std::string& path, const std::string& uid) {
   OPWRIGHT_TRY_ASSIGN(ResultsReader reader, ResultsReader::open(path, 100));
   std::string text;
@@ -149,6 +163,7 @@ Answers ask(const std::string& path) {
   else
     answers["open"] = fail(reader.error());
   for (const int id : {1, 65, kConfigurations}) answers["forms " + std::to_string(id)] = forms_of(path, id);
+  for (const int id : {1, 65, kConfigurations}) answers["card " + std::to_string(id)] = card_of(path, id);
   answers["results r1"] = results_of(path, "r1");
   answers["runs"] = runs_of(path);
   answers["known"] = known_of(path);
@@ -189,6 +204,7 @@ class Corruption : public ::testing::Test {
     for (int i = from; i < to; ++i) {
       add_call(batch, writer, std::to_string(i), "ttnn.op" + std::to_string(i % 7));
       const ConfigId id = batch.configurations.back().id;
+      batch.configurations.back().parts = "\x04same\x02" + std::string(1, static_cast<char>('a' + i % 26)) + "x";
       batch.postings.push_back({1, id});
       if (i % 2 == 0) batch.postings.push_back({2, id});
       if (i % 3 == 0) batch.postings.push_back({1ull << 63, id});
@@ -367,7 +383,7 @@ TEST_F(Corruption, EveryColumnOfEveryTable) {
     ASSERT_TRUE(find);
     while (*find->step()) tables[std::string(find->text(0))].emplace_back(find->text(1));
   }
-  EXPECT_EQ(tables.size(), 17u);
+  EXPECT_EQ(tables.size(), 19u);
   for (const auto& [table, columns] : tables) {
     for (const std::string& column : columns) {
       if ((table == "result" || table == "piece") && column == "id")

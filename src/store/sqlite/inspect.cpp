@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
 #include "store/sqlite/pack.h"
 #include "store/sqlite/posting_list.h"
@@ -116,6 +117,9 @@ Result<Inspection> inspect(const std::string& path, int wait_ms, Depth depth) {
     OPWRIGHT_TRY(read_as_current(database));  // its tables are all of ours; those it does not have are empty
     look_at_rows(database, inspection);
     if (depth == Depth::kEverything) look_at_sequences(database, inspection);
+    if (depth == Depth::kEverything && inspection.schema >= kFirstSchemaWithBlocks)
+      look(inspection, "table card",
+           [&] { return compare_cards(database, [&](const std::string& what) { inspection.add(what); }); });
   }
   if (depth == Depth::kEverything || !inspection.has_checksums) look_inside(database, inspection);
   return inspection;
@@ -132,6 +136,13 @@ Status for_each_posting(const std::string& path, int wait_ms,
     for (const std::int64_t id : ids) use(static_cast<std::uint64_t>(row.integer(0)), id);
   }));
   return sound ? Status() : fail(damage(path, "table posting: a list cannot be read"));
+}
+
+Status for_each_parts(const std::string& path, int wait_ms,
+                      const std::function<void(std::int64_t, const std::string&)>& use) {
+  OPWRIGHT_TRY_ASSIGN(Database database, Database::open(path, Database::Mode::kRead, wait_ms));
+  OPWRIGHT_TRY_ASSIGN(const std::int64_t schema, database.query_integer("PRAGMA user_version"));
+  return schema < kFirstSchemaWithBlocks ? Status() : for_each_parts(database, use);
 }
 
 Result<std::int64_t> for_each_fact(const std::string& path, int wait_ms, const std::function<void(const Fact&)>& use) {

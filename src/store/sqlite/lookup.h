@@ -1,8 +1,10 @@
 // The Lookup of a file of SQLite.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "base/hash.h"
 #include "model/ids.h"
@@ -24,11 +26,18 @@ class Lookup final : public store::Lookup {
  private:
   explicit Lookup(Database database) : database_(std::move(database)) {}
   Result<std::optional<KnownForm>> find_form(const Hash128& fingerprint);
+  // The row of the fingerprint; 0 none.
+  Result<std::int64_t> find_form_row(const Hash128& fingerprint);
   Result<std::optional<ConfigId>> find_configuration(const ConfigKey& key);
 
   Database database_;
   Verifier verifier_;
   Statement find_form_, find_configuration_;
+  // The index of fingerprints, group by group as it is verified: what was read to be verified need not be searched.
+  static constexpr std::int64_t kMostInMemory = std::int64_t{1} << 21;  // of a larger store the index is asked
+  bool in_memory_ = false;
+  std::array<bool, 64> loaded_{};
+  std::unordered_map<Hash128, std::int64_t, Hash128Hasher> rows_;
 };
 
 }  // namespace opwright::store::sqlite

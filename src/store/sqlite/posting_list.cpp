@@ -2,15 +2,12 @@
 
 #include <limits>
 
+#include "base/bytes.h"
+
 namespace opwright::store::sqlite {
 
 void append_step(std::string& out, std::int64_t previous, std::int64_t id) {
-  auto step = static_cast<std::uint64_t>(id - previous);
-  while (step >= 0x80) {
-    out += static_cast<char>(step | 0x80);
-    step >>= 7;
-  }
-  out += static_cast<char>(step);
+  append_varint(out, static_cast<std::uint64_t>(id - previous));
 }
 
 bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int64_t>& out) {

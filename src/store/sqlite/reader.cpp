@@ -101,6 +101,7 @@ Result<Reader> Reader::open(const std::string& path, int wait_ms, const std::str
                       db.prepare(version < kFirstSummedSchema ? "SELECT id, data FROM pack WHERE id = ?"
                                                               : "SELECT id, data, sum FROM pack WHERE id = ?"));
   OPWRIGHT_TRY(reader.facts_.prepare(db, reader.verifier_, version));
+  OPWRIGHT_TRY(reader.blocks_.prepare(db, version));
   return reader;
 }
 
@@ -180,8 +181,10 @@ Result<std::vector<std::int64_t>> Reader::all_configurations() {
   }
 }
 
-Result<std::vector<std::int64_t>> Reader::any_of(const AnyOf& any) {
+Result<std::vector<std::int64_t>> Reader::any_of(const AnyOf& any, bool& sure) {
   std::vector<std::int64_t> ids;
+  OPWRIGHT_TRY(facts_.find(database_, verifier_, any.doubtful, ids));
+  sure = sure && ids.empty() && facts_.first() <= 1;
   OPWRIGHT_TRY(facts_.find(database_, verifier_, any.ranges, ids));
   for (const std::uint64_t term : any.terms) {
     OPWRIGHT_TRY_ASSIGN(const auto list, posting(term));
@@ -210,7 +213,8 @@ Result<std::vector<Word>> Reader::words(std::span<const std::uint64_t> kinds) {
   return facts_.words(database_, verifier_, kinds);
 }
 
-Result<std::vector<std::int64_t>> Reader::narrowed(const Way& way) {
+Result<std::vector<std::int64_t>> Reader::narrowed(const Way& way, bool& sure) {
+  sure = sure && way.is_exact;
   if (way.terms.empty() && way.facts.empty()) return all_configurations();
   std::vector<std::vector<std::int64_t>> lists;
   for (const std::uint64_t term : way.terms) {
@@ -219,7 +223,7 @@ Result<std::vector<std::int64_t>> Reader::narrowed(const Way& way) {
     lists.push_back(std::move(list));
   }
   for (const AnyOf& any : way.facts) {
-    OPWRIGHT_TRY_ASSIGN(auto list, any_of(any));
+    OPWRIGHT_TRY_ASSIGN(auto list, any_of(any, sure));
     if (list.empty()) return list;
     lists.push_back(std::move(list));
   }
@@ -233,20 +237,21 @@ Result<std::vector<std::int64_t>> Reader::narrowed(const Way& way) {
   return std::move(lists[0]);
 }
 
-Result<std::vector<ConfigId>> Reader::candidates(std::span<const Way> ways) {
+Result<Candidates> Reader::narrow(std::span<const Way> ways) {
   std::vector<std::int64_t> all;
+  bool sure = !ways.empty();
   if (ways.empty()) {
     OPWRIGHT_TRY_ASSIGN(all, all_configurations());
   }
   for (const Way& way : ways) {
-    OPWRIGHT_TRY_ASSIGN(const auto some, narrowed(way));
+    OPWRIGHT_TRY_ASSIGN(const auto some, narrowed(way, sure));
     all.insert(all.end(), some.begin(), some.end());
   }
   if (ways.size() > 1) all = ascending(std::move(all));
   std::vector<ConfigId> ids;
   ids.reserve(all.size());
   for (const std::int64_t id : all) ids.push_back({id});
-  return ids;
+  return Candidates{std::move(ids), sure};
 }
 
 Result<std::vector<ConfigId>> Reader::with_key(std::string_view hex) {

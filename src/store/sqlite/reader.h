@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "store/reader.h"
+#include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
 #include "store/sqlite/pack.h"
 #include "store/sqlite/sequences.h"
@@ -27,11 +28,12 @@ class Reader final : public store::Reader {
   Result<Totals> totals() override;
   Result<std::vector<OperationRow>> operations() override;
   Result<std::vector<std::string>> operation_names() override;
-  Result<std::vector<ConfigId>> candidates(std::span<const Way> ways) override;
+  Result<Candidates> narrow(std::span<const Way> ways) override;
   Result<std::vector<SourceRow>> sources() override;
   Result<std::vector<MachineRow>> machines() override;
   Result<std::vector<Word>> words(std::span<const std::uint64_t> kinds) override;
   Result<std::vector<ConfigId>> with_key(std::string_view hex) override;
+  Status cards(std::span<const ConfigId> ids, bool with_parts, const std::function<Status(const Card&)>& use) override;
   using store::Reader::forms;
   Result<std::vector<FormRow>> forms(std::span<const ConfigId> ids) override;
   Result<std::vector<OccurrenceRow>> occurrences(std::span<const FormRow> forms) override;
@@ -48,19 +50,22 @@ class Reader final : public store::Reader {
   Status read_whole(Part part, const Verifier::Use& use);
   Result<std::vector<std::int64_t>> all_configurations();
   Result<std::vector<std::int64_t>> posting(std::uint64_t term);
-  Result<std::vector<std::int64_t>> any_of(const AnyOf& any);
+  // `sure` is set to false where the index does not say enough.
+  Result<std::vector<std::int64_t>> any_of(const AnyOf& any, bool& sure);
   // What the index leaves of one way.
-  Result<std::vector<std::int64_t>> narrowed(const Way& way);
+  Result<std::vector<std::int64_t>> narrowed(const Way& way, bool& sure);
   Status append_forms(ConfigId id, std::vector<FormRow>& rows);
   Result<const Unpacked*> opened_pack(std::int64_t id);
 
   Database database_;
   Verifier verifier_;
   FactReader facts_;
+  BlockReader blocks_;
   Statement find_forms_, find_occurrences_, find_posting_, find_pack_;
   std::map<std::int64_t, Unpacked> packs_;                              // a few, last used
   std::unordered_map<std::int64_t, OccurrenceRow> sources_, machines_;  // the columns of one table each
   std::unordered_map<std::int64_t, TraceRow> traces_;
+  std::unordered_map<std::int64_t, std::string> operations_;  // read when the first card is asked for
 };
 
 }  // namespace opwright::store::sqlite

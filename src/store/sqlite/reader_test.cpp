@@ -42,14 +42,6 @@ class StoreReader : public ::testing::Test {
   const std::string path_ = folder_.file("s.db");
 };
 
-std::vector<std::int64_t> ids(const Result<std::vector<ConfigId>>& result) {
-  std::vector<std::int64_t> numbers;
-  for (const ConfigId id : *result) numbers.push_back(id.value);
-  return numbers;
-}
-
-using Ids = std::vector<std::int64_t>;
-
 void write_many(const std::string& path) {
   Writer writer = begin(path);
   Batch batch;

@@ -32,15 +32,6 @@ ResultsReader reader_of(const std::string& path) {
   EXPECT_TRUE(reader) << reader.error().message;
   return *std::move(reader);
 }
-std::vector<CaseRecord> records_of(const std::string& path, std::string_view uid) {
-  std::vector<CaseRecord> records;
-  const Status status = reader_of(path).for_each(uid, [&](CaseRecord&& record) -> Status {
-    records.push_back(std::move(record));
-    return {};
-  });
-  EXPECT_TRUE(status) << status.error().message;
-  return records;
-}
 
 TEST(Results, AnUnknownWordIsAnErrorNotADefault) {
   const TestFolder folder;

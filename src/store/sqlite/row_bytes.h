@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "base/hash.h"
@@ -21,5 +22,14 @@ struct FingerprintBytes {
   }
   std::string_view view() const { return {bytes, sizeof bytes}; }
 };
+
+// Nothing where these are no fingerprint.
+inline std::optional<Hash128> fingerprint_of(std::string_view bytes) {
+  Hash128 hash;
+  if (bytes.size() != sizeof(FingerprintBytes::bytes)) return std::nullopt;
+  std::memcpy(&hash.high, bytes.data(), 8);
+  std::memcpy(&hash.low, bytes.data() + 8, 8);
+  return hash;
+}
 
 }  // namespace opwright::store::sqlite

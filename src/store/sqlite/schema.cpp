@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/hash.h"
+#include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
 #include "store/sqlite/seal.h"
 #include "store/sqlite/sums.h"
@@ -169,6 +170,20 @@ CREATE TABLE word (                                  -- the text that facts stan
 ) WITHOUT ROWID;
 )sql";
 
+// What schema 8 added: what questions ask of configurations, 64 in a row (block.h).
+constexpr char kBlockTables[] = R"sql(
+CREATE TABLE card (                                  -- a copy: operation, convention, key, where and how often seen
+  id INTEGER PRIMARY KEY,                            -- of a group of 64 configurations
+  data BLOB NOT NULL,
+  sum INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE record (                                -- their arguments, typed; not of configurations of older schemas
+  id INTEGER PRIMARY KEY,
+  data BLOB NOT NULL,
+  sum INTEGER NOT NULL DEFAULT 0
+);
+)sql";
+
 // One entry a released schema; never changed afterwards, only followed by another.
 constexpr std::array<const char*, kSchemaVersion> kMigrations{R"sql(
 CREATE TABLE operation (
@@ -248,7 +263,7 @@ DROP VIEW counted;
 CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
-)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables, kFactTables};
+)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables, kFactTables, kBlockTables};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -258,7 +273,7 @@ CREATE TEMP VIEW form AS SELECT *, NULL AS error FROM main.form;
 CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
 )sql", "", R"sql(
 CREATE TEMP VIEW result AS SELECT *, '' AS config_hash FROM main.result;
-)sql", "", "", ""};
+)sql", "", "", "", ""};
 
 // The same tables for this connection only, and empty.
 std::string temporary(std::string_view tables) {
@@ -273,9 +288,14 @@ std::string temporary(std::string_view tables) {
 }
 
 Result<std::int64_t> version_of(Database& database) {
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t version, database.query_integer("PRAGMA user_version"));
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t application, database.query_integer("PRAGMA application_id"));
-  OPWRIGHT_TRY_ASSIGN(const std::int64_t tables, database.query_integer("SELECT count(*) FROM sqlite_master"));
+  // One statement, so one state of the file: another process may be making the store right now.
+  OPWRIGHT_TRY_ASSIGN(Statement look, database.prepare("SELECT count(*), coalesce(sum(name = 'tally'), 0),"
+                                                       " (SELECT user_version FROM pragma_user_version),"
+                                                       " (SELECT application_id FROM pragma_application_id)"
+                                                       " FROM main.sqlite_master"));
+  OPWRIGHT_TRY(look.step());
+  const std::int64_t tables = look.integer(0), summed = look.integer(1), version = look.integer(2),
+                     application = look.integer(3);
   if (application != kApplicationId && tables > 0) {
     return fail(
         ErrorCode::kBadInput,
@@ -289,13 +309,9 @@ Result<std::int64_t> version_of(Database& database) {
         fmt::format("{}: store schema {}, this build knows up to {}; use a newer opwright (nothing was changed)",
                     database.path(), version, kSchemaVersion));
   }
-  if (version < kFirstSummedSchema) {
-    OPWRIGHT_TRY_ASSIGN(const std::int64_t later,
-                        database.query_integer("SELECT count(*) FROM sqlite_master WHERE name = 'tally'"));
-    if (later > 0)
-      return fail(damage(database.path(),
-                         fmt::format("it says that its schema is {}, but has tables of a later one", version)));
-  }
+  if (version < kFirstSummedSchema && summed > 0)
+    return fail(
+        damage(database.path(), fmt::format("it says that its schema is {}, but has tables of a later one", version)));
   return tables == 0 ? 0 : version;
 }
 
@@ -306,7 +322,7 @@ Result<std::string> definitions_digest(Database& database) {
       database.prepare("SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE name IN ('operation',"
                        " 'configuration', 'pack', 'form', 'form_by_configuration', 'source', 'machine', 'trace',"
                        " 'occurrence', 'counted', 'posting', 'setting', 'run', 'result', 'tally', 'sequence', 'piece', "
-                       "'fact', 'word') "
+                       "'fact', 'word', 'card', 'record') "
                        "ORDER BY name, type"));
   StreamHash hash;
   while (true) {
@@ -373,7 +389,8 @@ Status read_as_current(Database& database) {
   if (version < 1 || version == kSchemaVersion) return {};
   OPWRIGHT_TRY(database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]));
   if (version < 6) OPWRIGHT_TRY(database.execute(temporary(kSequenceTables)));
-  OPWRIGHT_TRY(database.execute(temporary(kFactTables)));
+  if (version < kFirstSchemaWithFacts) OPWRIGHT_TRY(database.execute(temporary(kFactTables)));
+  OPWRIGHT_TRY(database.execute(temporary(kBlockTables)));
   return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults) : Status();
 }
 
@@ -425,6 +442,7 @@ Status migrate(Database& database) {
       OPWRIGHT_TRY(note.bind(1, kDefinitions).bind(2, definitions).run());
       OPWRIGHT_TRY(seal(database));
     }
+    OPWRIGHT_TRY(write_all_cards(database));
     OPWRIGHT_TRY(database.execute(
         fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
     return database.execute("COMMIT");

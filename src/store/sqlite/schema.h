@@ -5,9 +5,10 @@
 
 namespace opwright::store::sqlite {
 
-inline constexpr int kSchemaVersion = 7;      // the number of migrations
+inline constexpr int kSchemaVersion = 8;      // the number of migrations
 inline constexpr int kFirstSummedSchema = 5;  // the first whose rows have checksums
 inline constexpr int kFirstSchemaWithFacts = 7;
+inline constexpr int kFirstSchemaWithBlocks = 8;
 
 // Brings an empty or older store to kSchemaVersion, inside one transaction. Refuses a newer store and foreign
 // databases.

@@ -99,7 +99,7 @@ Status SequenceWriter::add(Database& database, Verifier& verifier, Tally& tally,
   if (!piece.is_last) return {};
   OPWRIGHT_TRY(put_row(database, tally, *coming_, nullptr));
   coming_.reset();
-  return {};
+  return database.execute(kWriterCache);
 }
 
 Status SequenceWriter::begin(Database& database, Verifier& verifier, Tally& tally, const Sequence& sequence) {
@@ -118,7 +118,8 @@ Status SequenceWriter::begin(Database& database, Verifier& verifier, Tally& tall
     OPWRIGHT_TRY(remove(database, verifier, tally, sequence.uid));
   }
   coming_ = SequenceRow{next_++, sequence, 0};
-  return {};
+  // Pieces are written once and not read again: memory does not grow with them.
+  return database.execute("PRAGMA cache_size = -4096");
 }
 
 Status SequenceWriter::put_row(Database& database, Tally& tally, const SequenceRow& row, const SequenceRow* before) {

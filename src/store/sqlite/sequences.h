@@ -27,6 +27,9 @@ Result<std::vector<SequenceRow>> read_sequences(Database& database, Verifier& ve
 // The native trace, verified piece by piece and as a whole.
 Result<std::string> read_trace_bytes(Database& database, Verifier& verifier, const SequenceRow& row);
 
+// How many pages a Writer keeps at hand while it writes configurations, whose index goes to and fro; pieces need few.
+inline constexpr const char* kWriterCache = "PRAGMA cache_size = -32768";
+
 // The writing side: inside the transaction of a Writer.
 class SequenceWriter {
  public:

@@ -28,6 +28,7 @@ constexpr std::array kSequence{"id",     "uid",  "digest", "name",       "comman
 constexpr std::array kPiece{"sequence_id", "place", "data"};
 constexpr std::array kFact{"kind", "value", "first", "steps"};
 constexpr std::array kWord{"kind", "value", "text"};
+constexpr std::array kBlock{"id", "data"};
 constexpr std::array kByKey{"key", "id"};
 constexpr std::array kByFingerprint{"fingerprint", "id"};
 
@@ -44,8 +45,8 @@ std::span<const char* const> result_columns() {
   return kColumns;
 }
 
-const std::array<TablePart, 18>& parts() {
-  static const std::array<TablePart, 18> kParts{{
+const std::array<TablePart, 20>& parts() {
+  static const std::array<TablePart, 20> kParts{{
       {Part::kOperation, "operation", kOperation, 0, Grouping::kWhole, "", true, 1},
       {Part::kConfiguration, "configuration", kConfiguration, 0, Grouping::kRange, "", true, 1},
       // Forms are asked for by their configuration: their groups are read the same way, so a hole in that index is
@@ -67,6 +68,8 @@ const std::array<TablePart, 18>& parts() {
       {Part::kPiece, "piece", kPiece, 0, Grouping::kEach, "sqlite_autoindex_piece_1", true, 2},
       {Part::kFact, "fact", kFact, 0, Grouping::kTopBits, "", true, 3},
       {Part::kWord, "word", kWord, 0, Grouping::kTopBits, "", true, 2},
+      {Part::kCard, "card", kBlock, 0, Grouping::kEach, "", true, 1},
+      {Part::kRecord, "record", kBlock, 0, Grouping::kEach, "", true, 1},
   }};
   return kParts;
 }

@@ -32,6 +32,8 @@ enum class Part : std::int8_t {
   kPiece = 16,
   kFact = 17,
   kWord = 18,
+  kCard = 19,
+  kRecord = 20,
 };
 
 enum class Grouping {

@@ -16,7 +16,7 @@ std::string scan_sql(const TablePart& part) {
   return sql +
          fmt::format(" WHERE {0} BETWEEN ?1 AND ?2 ORDER BY {0}",
                      part.columns[static_cast<std::size_t>(part.grouped_by)]) +
-         (part.grouping == Grouping::kEach ? ", place" : "");
+         (part.grouping == Grouping::kEach && part.named_by > 1 ? ", place" : "");
 }
 
 // The bounds of a group, in the statement of scan_sql().

@@ -44,7 +44,7 @@ class Verifier {
   Result<Tally::Group> tallied(Database& database, Part part, std::int64_t group);
 
  private:
-  static constexpr std::size_t kParts = 19;
+  static constexpr std::size_t kParts = 21;
   Status found_damage(const Database& database, const std::string& what);
   bool verifies_ = true;
   std::int64_t rows_verified_ = 0;

@@ -5,16 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 
-#include "base/json.h"
-#include "base/json_write.h"
 #include "store/sqlite/pack.h"
 #include "store/sqlite/posting_list.h"
 #include "store/sqlite/row_bytes.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sums.h"
-#include "store/union.h"
 
 namespace opwright::store::sqlite {
 namespace {
@@ -68,7 +64,8 @@ Result<Writer> Writer::begin_once(const std::string& path, int wait_ms, const st
   OPWRIGHT_TRY(migrate(db));
   OPWRIGHT_TRY(db.use_log());
   OPWRIGHT_TRY(db.wait_for_disk(durability != Durability::kConsistent));
-  OPWRIGHT_TRY(db.execute("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY; BEGIN IMMEDIATE"));
+  OPWRIGHT_TRY(db.execute(kWriterCache));
+  OPWRIGHT_TRY(db.execute("PRAGMA temp_store = MEMORY; BEGIN IMMEDIATE"));
   writer.open_ = true;
   OPWRIGHT_TRY_ASSIGN(const std::int64_t content,
                       db.query_integer("SELECT (SELECT count(*) FROM trace) + (SELECT count(*) FROM run)"));
@@ -137,6 +134,7 @@ Writer::Writer(Writer&& other) noexcept
       postings_(std::move(other.postings_)),
       sequences_(std::move(other.sequences_)),
       facts_(std::move(other.facts_)),
+      blocks_(std::move(other.blocks_)),
       first_form_(other.first_form_),
       form_configs_(std::move(other.form_configs_)),
       tally_(std::move(other.tally_)),
@@ -151,6 +149,7 @@ void Writer::discard() {
   statements_ = {};
   sequences_ = {};
   facts_ = {};
+  blocks_ = {};
   // The lock of the transaction is held while the empty file goes, so nobody can have put anything into it; a process
   // that waits for the lock finds out in begin() that its file is gone.
   if (created_) {
@@ -179,11 +178,19 @@ Status Writer::prepare() {
   OPWRIGHT_TRY(make(statements_.add_occurrence, insert_summed(Part::kOccurrence) + " ON CONFLICT DO NOTHING"));
   OPWRIGHT_TRY(
       make(statements_.find_occurrence, fmt::format("SELECT {} FROM occurrence{}", listed(Part::kOccurrence), kWhich)));
+  OPWRIGHT_TRY(make(statements_.find_occurrences,
+                    fmt::format("SELECT {} FROM occurrence WHERE form_id BETWEEN ? AND ? ORDER BY form_id, source_id,"
+                                " machine_id, trace_id, sweep_source_hash, config_hash",
+                                listed(Part::kOccurrence))));
   OPWRIGHT_TRY(make(statements_.change_occurrence, update_summed(Part::kOccurrence)));
   OPWRIGHT_TRY(make(statements_.find_form, fmt::format("SELECT {} FROM form WHERE id = ?", listed(Part::kForm))));
+  OPWRIGHT_TRY(make(statements_.find_first_form,
+                    "SELECT fingerprint FROM form WHERE configuration_id = ?"
+                    " ORDER BY fingerprint LIMIT 1"));
   OPWRIGHT_TRY(make(statements_.change_error, "UPDATE form SET error = ?2, sum = ?3 WHERE id = ?1"));
   OPWRIGHT_TRY(make(statements_.change_kind, "UPDATE form SET kind = ?2, sum = ?3 WHERE id = ?1"));
   OPWRIGHT_TRY(make(statements_.change_trace, update_summed(Part::kTrace)));
+  OPWRIGHT_TRY(blocks_.prepare(database_, next_configuration_));
   return facts_.prepare(database_);
 }
 
@@ -196,10 +203,12 @@ Status Writer::write(const Batch& batch) {
     tally_.add(Part::kConfigurationByKey, prefix_group(bytes_of(added.key)),
                RowSum(Part::kConfigurationByKey).add_blob(bytes_of(added.key)).add(added.id.value).value());
     OPWRIGHT_TRY(statements_.add_configuration.run());
+    OPWRIGHT_TRY(blocks_.add(database_, verifier_, tally_, added, op));
   }
   const std::span<const NewForm> forms(batch.forms);
   for (std::size_t from = 0; from < forms.size(); from += kFormsPerPack)
     OPWRIGHT_TRY(write_forms(forms.subspan(from, std::min(kFormsPerPack, forms.size() - from))));
+  for (const NewRecord& record : batch.records) OPWRIGHT_TRY(replace_record(record));
   for (const NewPiece& piece : batch.pieces) OPWRIGHT_TRY(sequences_.add(database_, verifier_, tally_, piece));
   OPWRIGHT_TRY(facts_.add(database_, tally_, batch.facts, batch.words));
   postings_.insert(postings_.end(), batch.postings.begin(), batch.postings.end());
@@ -234,6 +243,14 @@ Status Writer::write_forms(std::span<const NewForm> forms) {
   return {};
 }
 
+Status Writer::replace_record(const NewRecord& record) {
+  Statement& find = statements_.find_first_form;
+  OPWRIGHT_TRY_ASSIGN(const bool is_there, find.bind(1, record.configuration.value).step());
+  const bool is_first = is_there && find.blob(0) == FingerprintBytes(record.fingerprint).view();
+  find.reset();
+  return is_first ? blocks_.replace(database_, verifier_, tally_, record.configuration, record.parts) : Status();
+}
+
 // Many at once and sorted: a term's configurations share a row, and the tree is written from left to right.
 Status Writer::write_postings() {
   std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
@@ -259,197 +276,6 @@ Status Writer::write_postings() {
   return {};
 }
 
-namespace {
-
-// The nine columns of an occurrence, into a statement that writes or finds it.
-std::int64_t bind_occurrence(Statement& statement, const NewOccurrence& row) {
-  SummedRow summed(statement, Part::kOccurrence);
-  summed << row.form.value << row.source.value << row.machine.value << row.trace.value << row.sweep_source_hash
-         << row.config_hash;
-  if (row.count == kUncounted)
-    summed.null();
-  else
-    summed << row.count;
-  summed.text_or_null(row.extra) << row.raised;
-  return summed.bind_sum();
-}
-
-}  // namespace
-
-Status Writer::add_occurrences(std::span<const NewOccurrence> occurrences) {
-  for (const NewOccurrence& row : occurrences) {
-    const std::int64_t sum = bind_occurrence(statements_.add_occurrence, row);
-    OPWRIGHT_TRY(statements_.add_occurrence.run());
-    if (database_.changes() == 0) {
-      OPWRIGHT_TRY(join_occurrence(row));
-      continue;
-    }
-    tally_.add(Part::kOccurrence, range_group(row.form.value), sum);
-    OPWRIGHT_TRY_ASSIGN(const ConfigId configuration, configuration_of(row.form));
-    facts_.see(configuration, row.source, row.machine);
-  }
-  return {};
-}
-
-Result<ConfigId> Writer::configuration_of(FormId form) {
-  if (form >= first_form_) {
-    const auto place = static_cast<std::size_t>(form.value - first_form_.value);
-    return place < form_configs_.size() ? form_configs_[place] : ConfigId{0};
-  }
-  Statement& find = statements_.find_form;
-  OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(1, form.value).step());
-  if (!there) return fail(damage(database_.path(), fmt::format("table form: row {} is missing", form.value)));
-  const Status sound = verifier_.check_row(database_, Part::kForm, find);
-  const ConfigId configuration{find.integer(2)};
-  find.reset();
-  OPWRIGHT_TRY(sound);
-  return configuration;
-}
-
-// With the row that is there.
-Status Writer::join_occurrence(const NewOccurrence& row) {
-  Statement& find = statements_.find_occurrence;
-  find.bind(1, row.form.value).bind(2, row.source.value).bind(3, row.machine.value).bind(4, row.trace.value);
-  OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(5, row.sweep_source_hash).bind(6, row.config_hash).step());
-  if (!there) return fail(damage(database_.path(), "table occurrence: a row is there for its index only"));
-  const Status sound = verifier_.check_row(database_, Part::kOccurrence, find);
-  NewOccurrence joined = row;
-  const std::int64_t old_count = find.is_null(6) ? kUncounted : find.integer(6), old_raised = find.integer(8);
-  const std::string old_extra(find.text(7));
-  const std::int64_t old_sum = find.integer(9);
-  find.reset();
-  OPWRIGHT_TRY(sound);
-  if (row.count <= old_count && row.raised <= old_raised && row.extra <= old_extra) return {};
-  joined.count = std::max(row.count, old_count);
-  joined.raised = std::max(row.raised, old_raised);
-  joined.extra = std::max<std::string_view>(row.extra, old_extra);
-  const std::int64_t sum = bind_occurrence(statements_.change_occurrence, joined);
-  tally_.replace(Part::kOccurrence, range_group(row.form.value), old_sum, sum);
-  return statements_.change_occurrence.run();
-}
-
-Status Writer::add_examples(std::span<const RaisedExample> examples) {
-  constexpr int kError = 10, kSum = 11;  // columns of a form
-  for (const RaisedExample& example : examples) {
-    Statement& find = statements_.find_form;
-    OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(1, example.form.value).step());
-    if (!there) continue;
-    OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find));
-    if (find.text(kError) < example.error) {
-      RowSum sum(Part::kForm);
-      const std::int64_t changed = sum.add_columns(find, 0, kError).add(example.error).value();
-      tally_.replace(Part::kForm, range_group(find.integer(2)), find.integer(kSum), changed);
-      OPWRIGHT_TRY(statements_.change_error.bind(1, example.form.value).bind(2, example.error).bind(3, changed).run());
-    }
-    find.reset();
-  }
-  return {};
-}
-
-Status Writer::lower_kinds(std::span<const FormId> forms, FormKind kind) {
-  constexpr int kKind = 3, kColumns = 11, kSum = 11;  // columns of a form
-  const auto wanted = static_cast<std::int64_t>(kind);
-  for (const FormId form : forms) {
-    Statement& find = statements_.find_form;
-    OPWRIGHT_TRY_ASSIGN(const bool there, find.bind(1, form.value).step());
-    if (!there) continue;
-    OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find));
-    if (find.integer(kKind) > wanted) {
-      RowSum sum(Part::kForm);
-      const std::int64_t changed =
-          sum.add_columns(find, 0, kKind).add(wanted).add_columns(find, kKind + 1, kColumns - kKind - 1).value();
-      tally_.replace(Part::kForm, range_group(find.integer(2)), find.integer(kSum), changed);
-      OPWRIGHT_TRY(statements_.change_kind.bind(1, form.value).bind(2, wanted).bind(3, changed).run());
-    }
-    find.reset();
-  }
-  return {};
-}
-
-Result<OperationId> Writer::operation(const std::string& name) {
-  if (const auto known = operations_.find(name); known != operations_.end()) return OperationId{known->second};
-  const std::int64_t id = next_operation_++;
-  SummedRow row(statements_.add_operation, Part::kOperation);
-  row << id << name;
-  tally_.add(Part::kOperation, 0, row.bind_sum());
-  OPWRIGHT_TRY(statements_.add_operation.run());
-  operations_.emplace(name, id);
-  return OperationId{id};
-}
-
-namespace {
-
-template <class Id, class New, class Put>
-Result<std::vector<Id>> put_all(std::span<const New> all, const Put& put) {
-  std::vector<Id> ids;
-  ids.reserve(all.size());
-  for (const New& one : all) {
-    OPWRIGHT_TRY_ASSIGN(const Id id, put(one));
-    ids.push_back(id);
-  }
-  return ids;
-}
-
-}  // namespace
-
-Result<std::vector<SourceId>> Writer::sources(std::span<const NewSource> sources) {
-  return put_all<SourceId>(sources, [&](const NewSource& one) { return put_source(one); });
-}
-Result<std::vector<MachineId>> Writer::machines(std::span<const NewMachine> machines) {
-  return put_all<MachineId>(machines, [&](const NewMachine& one) { return put_machine(one); });
-}
-Result<std::vector<TraceId>> Writer::traces(std::span<const NewTrace> traces) {
-  return put_all<TraceId>(traces, [&](const NewTrace& one) { return put_trace(one); });
-}
-
-Result<SourceId> Writer::put_source(const NewSource& facts) {
-  if (const auto known = sources_.find(facts.text); known != sources_.end()) return SourceId{known->second};
-  const std::int64_t id = next_source_++;
-  SummedRow row(statements_.add_source, Part::kSource);
-  row << id << facts.text << facts.path;
-  row.text_or_null(facts.hf_model) << facts.model;
-  tally_.add(Part::kSource, 0, row.bind_sum());
-  OPWRIGHT_TRY(statements_.add_source.run());
-  sources_.emplace(facts.text, id);
-  return SourceId{id};
-}
-
-Result<MachineId> Writer::put_machine(const NewMachine& machine) {
-  if (const auto known = machines_.find(machine.text); known != machines_.end()) return MachineId{known->second};
-  const std::int64_t id = next_machine_++;
-  SummedRow row(statements_.add_machine, Part::kMachine);
-  row << id << machine.text << machine.label;
-  tally_.add(Part::kMachine, 0, row.bind_sum());
-  OPWRIGHT_TRY(statements_.add_machine.run());
-  machines_.emplace(machine.text, id);
-  return MachineId{id};
-}
-
-Result<TraceId> Writer::put_trace(const NewTrace& told) {
-  const auto known = traces_.find(told.uid);
-  Trace trace{next_trace_, told.format, joined_facts("{}", told.facts), 0};
-  if (known != traces_.end()) {
-    trace = known->second;
-    trace.facts = joined_facts(trace.facts, told.facts);
-    trace.format = std::min(trace.format, told.format);
-    if (trace.facts == known->second.facts && trace.format == known->second.format) return TraceId{trace.id};
-  }
-  Statement& put = known != traces_.end() ? statements_.change_trace : statements_.add_trace;
-  SummedRow row(put, Part::kTrace);
-  row << trace.id << told.uid << trace.format << trace.facts;
-  trace.sum = row.bind_sum();
-  if (known != traces_.end()) {
-    tally_.replace(Part::kTrace, 0, known->second.sum, trace.sum);
-  } else {
-    tally_.add(Part::kTrace, 0, trace.sum);
-    ++next_trace_;
-  }
-  OPWRIGHT_TRY(put.run());
-  const TraceId id{trace.id};
-  traces_.insert_or_assign(told.uid, std::move(trace));
-  return id;
-}
-
 Result<bool> Writer::forget_sequence(const std::string& uid) {
   return sequences_.forget(database_, verifier_, tally_, uid);
 }
@@ -457,6 +283,7 @@ Result<bool> Writer::forget_sequence(const std::string& uid) {
 Status Writer::commit() {
   OPWRIGHT_TRY(write_postings());
   OPWRIGHT_TRY(facts_.finish(database_, verifier_, tally_));
+  OPWRIGHT_TRY(blocks_.finish(database_, verifier_, tally_));
   OPWRIGHT_TRY(tally_.write(database_));
   OPWRIGHT_TRY(database_.execute("COMMIT"));
   open_ = false;

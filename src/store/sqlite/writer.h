@@ -12,6 +12,7 @@
 #include "model/ids.h"
 #include "model/observed.h"
 #include "model/op_config.h"
+#include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/sql.h"
@@ -33,6 +34,7 @@ class Writer final : public store::Writer {
   ConfigId next_configuration() const override { return next_configuration_; }
   FormId next_form() const override { return next_form_; }
   Status write(const Batch& batch) override;
+  Result<std::vector<ConfigId>> without_records() override { return blocks_.without_records(database_); }
   Status add_occurrences(std::span<const NewOccurrence> occurrences) override;
   Status add_examples(std::span<const RaisedExample> examples) override;
   Status lower_kinds(std::span<const FormId> forms, FormKind kind) override;
@@ -52,7 +54,11 @@ class Writer final : public store::Writer {
   Status name_identity(const std::string& identity);
   Status write_forms(std::span<const NewForm> forms);
   Status write_postings();
+  Status replace_record(const NewRecord& record);
   Status join_occurrence(const NewOccurrence& row);
+  Status add_some(std::span<const NewOccurrence* const> occurrences);
+  // Leaves out what the store has already, of the forms of one group.
+  Status leave_out_known(std::int64_t group, std::vector<const NewOccurrence*>& rows);
   Result<OperationId> operation(const std::string& name);
   Result<ConfigId> configuration_of(FormId form);
   Result<SourceId> put_source(const NewSource& source);
@@ -78,13 +84,16 @@ class Writer final : public store::Writer {
   std::vector<Posting> postings_;  // not written yet
   SequenceWriter sequences_;
   FactWriter facts_;
+  BlockWriter blocks_;
   FormId first_form_;                   // that is new in this transaction
   std::vector<ConfigId> form_configs_;  // of the new forms, from that one on
   Tally tally_;
   Verifier verifier_;
   struct Statements {
-    Statement add_configuration, add_pack, add_form, add_posting, add_occurrence, find_occurrence, change_occurrence;
-    Statement find_form, change_error, change_kind, add_operation, add_source, add_machine, add_trace, change_trace;
+    Statement add_configuration, add_pack, add_form, add_posting, add_occurrence, find_occurrence, find_occurrences,
+        change_occurrence;
+    Statement find_form, find_first_form, change_error, change_kind, add_operation, add_source, add_machine, add_trace,
+        change_trace;
   } statements_;
 };
 
