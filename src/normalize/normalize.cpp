@@ -89,6 +89,14 @@ OpConfig config_of(Call call) {
 
 Result<OpConfig> Normalizer::normalize(FormKind kind, std::string_view op, std::string_view arguments,
                                        format::LiftNotes& notes) {
+  if (kind == FormKind::kEra2 || kind == FormKind::kNative) {
+    if (auto lifted = recall_.arguments(arguments, dialect_of(op), notes)) {
+      Call call;
+      call.op = op;
+      call.arguments = *std::move(lifted);
+      return config_of(std::move(call));
+    }
+  }
   const auto root = document_.parse(arguments);
   if (!root)
     return fail(root.error().too_deep ? ErrorCode::kUnsupported : ErrorCode::kBadInput,

@@ -14,6 +14,7 @@
 #include "model/call.h"
 #include "model/observed.h"
 #include "model/op_config.h"
+#include "normalize/recall.h"
 
 namespace opwright::normalize {
 
@@ -42,6 +43,7 @@ class Normalizer {
 
  private:
   json::Document document_;
+  Recall recall_;
 };
 
 }  // namespace opwright::normalize

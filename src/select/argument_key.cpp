@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "dialect/dialect.h"
 #include "select/fold.h"
 
 namespace opwright::select {
@@ -12,11 +13,21 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// The length of `ttnn.` in front of a value; 0: no library names it.
+std::size_t library_in_front(std::string_view text) {
+  for (const Dialect* dialect : dialects()) {
+    const std::size_t size = dialect->name.size();
+    if (dialect->names_values && text.size() > size && text[size] == '.' && text.starts_with(dialect->name))
+      return size + 1;
+  }
+  return 0;
+}
+
 // Makes the key of what was folded into `out` from `start` on. The order matters: what is left after one step is looked
 // at by the next, so that the key of a key is that key.
 void finish_key(std::string& out, std::size_t start) {
   std::size_t behind = start;
-  while (out.compare(behind, 5, "ttnn.") == 0) behind += 5;
+  while (const std::size_t front = library_in_front(std::string_view(out).substr(behind))) behind += front;
   out.erase(start, behind - start);
   const std::string_view key = std::string_view(out).substr(start);
   if (key == "null" || key == "nullopt" || key == "std.nullopt") {

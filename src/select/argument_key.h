@@ -1,8 +1,8 @@
 // When an argument equals what somebody typed: `=` compares keys, and the index stores the same keys, so that the two
 // cannot disagree.
 //
-// The key of a text is: lower case, `.` for `::`, without a leading `ttnn.`, numbers in one spelling (`1e6` and
-// `1000000`, `0.50` and `.5`), `none` for `null` and `nullopt`.
+// The key of a text is: lower case, `.` for `::`, without the library in front (`ttnn.`), numbers in one spelling
+// (`1e6` and `1000000`, `0.50` and `.5`), `none` for `null` and `nullopt`.
 #pragma once
 
 #include <string>

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <string>
 #include <system_error>
 
+#include "base/broken.h"
 #include "base/hash.h"
 #include "select/argument_key.h"
 #include "select/fold.h"
@@ -317,7 +317,7 @@ bool matches(const Selector& selector, const Subject& subject) {
     case Selector::Kind::kNot:
       return !part_matches(selector.parts.front());
   }
-  std::abort();
+  broken("a selector is of one of its kinds", std::to_string(static_cast<int>(selector.kind)));
 }
 
 }  // namespace opwright::select

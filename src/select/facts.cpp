@@ -207,7 +207,7 @@ AnyOf dim_facts(std::int64_t dim, std::int64_t low, std::int64_t high) {
     const std::size_t place = dim < 0 ? rank - needed : needed - 1;
     any.ranges.push_back({kinds().dim[rank][place], low, high});
   }
-  any.ranges.push_back({kinds().deep, 0, Number::max()});
+  any.doubtful.push_back({kinds().deep, 0, Number::max()});
   return any;
 }
 
@@ -226,7 +226,7 @@ AnyOf name_facts(const Predicate& predicate, std::string_view kind, std::uint64_
     if (contains_folded(name, std::get<std::string>(predicate.operands.front())))
       any.terms.push_back(xxh64(std::string(kind) + std::string(name)));
   }
-  any.ranges.push_back({odd, Number::min(), Number::max()});
+  any.doubtful.push_back({odd, Number::min(), Number::max()});
   return any;
 }
 
@@ -240,7 +240,10 @@ AnyOf value_facts(std::uint64_t kind, std::vector<std::int64_t> values) {
     else
       any.ranges.push_back({kind, value, value});
   }
-  if (any.ranges.size() > kMostRanges) any.ranges = {{kind, any.ranges.front().low, any.ranges.back().high}};
+  if (any.ranges.size() > kMostRanges) {
+    any.doubtful = {{kind, any.ranges.front().low, any.ranges.back().high}};
+    any.ranges.clear();
+  }
   return any;
 }
 
@@ -258,11 +261,13 @@ std::vector<AnyOf> argument_facts(const Predicate& predicate, const Vocabulary& 
   if (predicate.relation == Relation::kContains) {
     if (!member.empty()) return {};
     const std::uint64_t kind = argument_kind("text:", predicate.path.front());
-    std::vector<std::int64_t> values{kOtherText};
+    std::vector<std::int64_t> values;
     for (const store::Word& word : vocabulary.words) {
       if (word.kind == kind && word.text.find(*text) != std::string::npos) values.push_back(word.value);
     }
-    return {value_facts(kind, std::move(values))};
+    AnyOf any = value_facts(kind, std::move(values));
+    any.doubtful.push_back({kind, kOtherText, kOtherText});
+    return {any};
   }
   if (!is_order(predicate.relation)) return {};
   // Floats are compared as the float that the operand reads as: one more on either side covers both.

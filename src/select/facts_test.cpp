@@ -24,11 +24,19 @@ struct Known {
   }
   bool has(const store::AnyOf& any) const {
     return std::any_of(any.terms.begin(), any.terms.end(), [&](Term term) { return has(std::vector{term}); }) ||
-           std::any_of(any.ranges.begin(), any.ranges.end(), [&](const store::Range& range) {
-             return std::any_of(facts.begin(), facts.end(), [&](const store::Fact& fact) {
-               return fact.kind == range.kind && fact.value >= range.low && fact.value <= range.high;
-             });
-           });
+           has(any.ranges) || has(any.doubtful);
+  }
+  bool has(const std::vector<store::Range>& ranges) const {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const store::Range& range) {
+      return std::any_of(facts.begin(), facts.end(), [&](const store::Fact& fact) {
+        return fact.kind == range.kind && fact.value >= range.low && fact.value <= range.high;
+      });
+    });
+  }
+  // The index says that it matches this way.
+  bool is_decided(const store::Way& way) const {
+    return way.is_exact && has(way) &&
+           std::none_of(way.facts.begin(), way.facts.end(), [&](const store::AnyOf& any) { return has(any.doubtful); });
   }
   bool has(const store::Way& way) const {
     return has(way.terms) &&
@@ -53,13 +61,13 @@ struct Index {
   }
 };
 
-// The law of a pre-filter: what matches is never excluded.
-TEST(Facts, WhatMatchesIsNeverExcluded) {
+// The law of an index: what matches is never excluded, and what it decides matches.
+TEST(Facts, WhatMatchesIsNeverExcludedAndWhatIsDecidedMatches) {
   RandomConfigs configs(4);
   RandomSelectors selectors(5);
   Index index;
   for (int i = 0; i < 300; ++i) index.add(configs.config());
-  std::size_t narrowing_matches = 0, excluded = 0;
+  std::size_t narrowing_matches = 0, excluded = 0, decided = 0;
   for (int i = 0; i < 3000; ++i) {
     const std::string text = selectors.text();
     const auto selector = parse_selector(text);
@@ -78,12 +86,16 @@ TEST(Facts, WhatMatchesIsNeverExcluded) {
       if (match && !possible)
         for (const Argument& a : one.config.args) arguments += "\n  " + a.name + "=" + to_text(a.value);
       ASSERT_TRUE(possible || !match) << text << arguments;
+      const bool sure = std::any_of(ways.begin(), ways.end(), [&](const auto& way) { return one.is_decided(way); });
+      ASSERT_TRUE(match || !sure) << text;
+      decided += sure ? 1 : 0;
       narrowing_matches += match ? 1 : 0;
       excluded += possible ? 0 : 1;
     }
   }
   EXPECT_GT(narrowing_matches, 1000u);  // else the law was tested on nothing
   EXPECT_GT(excluded, 100000u);
+  EXPECT_GT(decided, 500u);
 }
 
 // What each kind of question leaves of some configurations, by what they are made of.
@@ -133,6 +145,21 @@ TEST(Facts, QuestionsAreNarrowed) {
   EXPECT_EQ(left(index, "op~tnn.B"), "b");
   EXPECT_EQ(left(index, "op~x"), "");
   EXPECT_EQ(left(index, "dtype~bfloat"), "");
+}
+
+TEST(Facts, WhatTheIndexDecides) {
+  const auto decides = [](std::string_view text) {
+    const auto ways = alternatives(*parse_selector(text), {});
+    return !ways.empty() && std::ranges::all_of(ways, &store::Way::is_exact);
+  };
+  for (const char* yes :
+       {"dim[-1]=32", "dim[0]>=8 and dtype~bfloat", "op~norm", "op=add or op=sub", "model~llama", "machine=n300",
+        "rank in (2, 4)", "shape=[1,32]", "arg.memory_config~width", "sharded", "tensors>2"})
+    EXPECT_TRUE(decides(yes)) << yes;
+  // Of one tensor, rounded, with wildcards, of the call, or with a part that nothing narrows.
+  for (const char* no : {"in0.dim[-1]=32", "in0.dtype=bfloat16", "arg.dim>1", "arg.dim=1", "volume>100", "shape=[*,32]",
+                         "dtype=bfloat16 and calls>3", "op=add and not rank=2", "arg.x.y~z", "dim[0]!=1"})
+    EXPECT_FALSE(decides(no)) << no;
 }
 
 TEST(Facts, ModelsAndMachinesAreFoundByTheirNames) {

@@ -1,8 +1,8 @@
 #include "select/fields.h"
 
 #include <array>
-#include <cstdlib>
 
+#include "base/broken.h"
 #include "model/op_config.h"
 #include "model/tensor_spec.h"
 
@@ -121,7 +121,7 @@ std::span<const Relation> relations_of(FieldType type) {
     case FieldType::kValue:
       return kOfValue;
   }
-  std::abort();
+  broken("a field is of one of the types", std::to_string(static_cast<int>(type)));
 }
 
 std::span<const FieldInfo> fields() { return kFields; }
@@ -130,7 +130,7 @@ const FieldInfo& info_of(Field field) {
   for (const FieldInfo& info : kFields) {
     if (info.field == field) return info;
   }
-  std::abort();  // a field without a row in the table
+  broken("every field has a row in the table", std::to_string(static_cast<int>(field)));
 }
 
 std::string_view symbol_of(Relation relation) {
@@ -154,7 +154,7 @@ std::string_view symbol_of(Relation relation) {
     case Relation::kIn:
       return "in";
   }
-  std::abort();
+  broken("a relation is one of those", std::to_string(static_cast<int>(relation)));
 }
 
 }  // namespace opwright::select

@@ -1,7 +1,8 @@
-// Configurations of a store that match a selector, with everything that is known of them.
+// Configurations of a store that match a selector, with what is wanted of them.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,19 +13,35 @@
 
 namespace opwright::select {
 
+// What somebody needs of a match besides operation, convention, key, counts and names: the rest costs time.
+struct Wanted {
+  bool arguments = false;  // of the configuration
+  bool error = false;      // one example of what its calls raised
+  bool forms = false;      // its texts and its occurrences, as they were imported
+};
+inline constexpr Wanted kAllOfIt{true, true, true};
+
+// Names of where configurations were seen: sorted, each once; without "unknown" when anything is known. Shared by all
+// that were seen in the same places.
+struct SeenIn {
+  std::vector<std::string> models, machines, sources;
+};
+
 struct Selected {
   ConfigId id;
-  OpConfig config;
+  OpConfig config;  // its arguments where they are wanted
   std::int64_t calls = 0;
   std::int64_t uncounted = 0;  // forms of traces that do not count; each stands for one call a trace
   std::int64_t raised = 0;     // how many of the calls raised
-  std::vector<store::FormRow> forms;
-  std::vector<store::OccurrenceRow> occurrences;
+  std::string error;           // one example; "" none, or not wanted
+  std::string text;            // canonical; of select_all
+  std::shared_ptr<const SeenIn> seen_in;
+  std::vector<store::FormRow> forms;              // where they are wanted
+  std::vector<store::OccurrenceRow> occurrences;  // likewise
 
-  std::vector<std::string> models() const;  // sorted, unique; without "unknown" when anything is known
-  std::vector<std::string> machines() const;
-  std::vector<std::string> sources() const;
-  std::string_view error() const;  // one example of what was raised; "" none
+  const std::vector<std::string>& models() const { return seen_in->models; }
+  const std::vector<std::string>& machines() const { return seen_in->machines; }
+  const std::vector<std::string>& sources() const { return seen_in->sources; }
   bool only_raised() const { return raised > 0 && raised >= calls; }
 };
 
@@ -34,8 +51,9 @@ std::string identity_of_this_build();
 void append_machine_names(std::string_view label, std::vector<std::string_view>& names);
 
 // Calls `use` for each match, in the order of ids.
-Status for_each_selected(store::Reader& reader, const Selector& selector, const std::function<Status(Selected&&)>& use);
-// All matches in the order people read: operation, most calls first, then text.
-Result<std::vector<Selected>> select_all(store::Reader& reader, const Selector& selector);
+Status for_each_selected(store::Reader& reader, const Selector& selector, Wanted wanted,
+                         const std::function<Status(Selected&&)>& use);
+// All matches with their arguments, in the order people read: operation, most calls first, then text.
+Result<std::vector<Selected>> select_all(store::Reader& reader, const Selector& selector, Wanted wanted);
 
 }  // namespace opwright::select

@@ -2,6 +2,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/broken.h"
 #include "base/near_names.h"
 #include "model/op_config.h"
 #include "select/argument_key.h"
@@ -421,7 +422,7 @@ class Parser {
       case FieldType::kFlag:
         break;  // has no operand
     }
-    std::abort();
+    broken("every type of field takes an operand here", name);
   }
 
   Status add_name(Predicate& predicate, std::size_t at, const std::string& text) {

@@ -340,13 +340,47 @@ namespace {
 // Both ways at once.
 store::Way joined(const store::Way& a, const store::Way& b) {
   store::Way way = a;
+  way.is_exact = a.is_exact && b.is_exact;
   way.terms.insert(way.terms.end(), b.terms.begin(), b.terms.end());
   way.facts.insert(way.facts.end(), b.facts.begin(), b.facts.end());
   return way;
 }
 
+// Whether terms and facts say all that the predicate asks for: of any tensor, with whole numbers and closed names. What
+// they are too short for is doubtful (facts.cpp), or not here.
+bool is_exact(const Predicate& predicate) {
+  if (predicate.tensor != kAnyTensor) return false;
+  const bool equal = predicate.relation == Relation::kEqual, contains = predicate.relation == Relation::kContains;
+  switch (predicate.field) {
+    case Field::kOp:
+    case Field::kDtype:
+    case Field::kLayout:
+    case Field::kStorage:
+    case Field::kMemory:
+    case Field::kBuffer:
+    case Field::kModel:
+    case Field::kMachine:
+      return equal || contains;
+    case Field::kRank:
+    case Field::kDim:
+    case Field::kTensors:
+      return equal || (predicate.relation >= Relation::kLess && predicate.relation <= Relation::kGreaterEqual);
+    case Field::kShape:
+    case Field::kShard:
+      return equal && !has_wildcards(std::get<ShapePattern>(predicate.operands.front()));
+    case Field::kSharded:
+      return true;
+    case Field::kArgument:
+      return contains && predicate.path.size() == 1;
+    default:
+      return false;
+  }
+}
+
 store::Way way_of(const Predicate& predicate, const Vocabulary& vocabulary) {
-  return {predicate_terms(predicate), predicate_facts(predicate, vocabulary)};
+  store::Way way{predicate_terms(predicate), predicate_facts(predicate, vocabulary)};
+  way.is_exact = is_exact(predicate);
+  return way;
 }
 
 }  // namespace
@@ -379,11 +413,11 @@ std::vector<store::Way> alternatives(const Selector& selector, const Vocabulary&
       }
       break;
     case Selector::Kind::kAnd:
-      ways.emplace_back();
+      ways.emplace_back().is_exact = true;
       for (const Selector& part : selector.parts) {
         auto more = alternatives(part, vocabulary);
-        if (ways.size() * more.size() > kMost) more = {{required_terms(part), {}}};
-        if (more.empty()) continue;
+        if (ways.size() * more.size() > kMost) more.assign(1, {required_terms(part), {}});
+        if (more.empty()) more.emplace_back();  // the others narrow, and it is asked of what they leave
         std::vector<store::Way> product;
         for (const auto& way : ways) {
           for (const auto& other : more) product.push_back(joined(way, other));

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json_object.h"
+#include "base/text.h"
 #include "model/position_name.h"
 #include "vectors/existing_form.h"
 #include "vectors/field_names.h"
@@ -58,7 +59,7 @@ std::string opened_object(const Node& node) {
   const auto type = node.string_field("type");
   if (node.count == 2 && data != nullptr && type) {
     if (type->ends_with("MemoryConfig")) return one_line(*data);
-    const std::string_view name = type->substr(type->rfind('.') == std::string_view::npos ? 0 : type->rfind('.') + 1);
+    const std::string_view name = last_part(*type, ".");
     return JsonObject().add_raw(name, one_line(*data)).text();
   }
   return one_line(node);

@@ -8,12 +8,12 @@
 
 #include "base/input.h"
 #include "base/json_object.h"
+#include "dialect/ttnn/sweep_modules.h"
 #include "model/case_line.h"
 #include "normalize/normalize.h"
 #include "normalize/provenance_names.h"
 #include "vectors/existing_form.h"
 #include "vectors/field_names.h"
-#include "vectors/module_names.h"
 #include "vectors/one_line.h"
 #include "vectors/sweep_file.h"
 #include "vectors/vector_line.h"

@@ -3,10 +3,10 @@
 
 #include <set>
 
+#include "dialect/ttnn/sweep_modules.h"
 #include "dialect/ttnn/ttnn.h"
 #include "vectors/dedupe.h"
 #include "vectors/groups.h"
-#include "vectors/module_names.h"
 #include "vectors/sample.h"
 #include "vectors/test_vectors.h"
 #include "vectors/validity.h"

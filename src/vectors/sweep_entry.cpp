@@ -4,11 +4,11 @@
 
 #include "base/json_object.h"
 #include "base/json_write.h"
+#include "dialect/ttnn/sweep_modules.h"
 #include "format/lift.h"
 #include "model/case_line.h"
 #include "normalize/normalize.h"
 #include "vectors/field_names.h"
-#include "vectors/module_names.h"
 #include "vectors/sweep_file.h"
 
 namespace opwright::vectors {

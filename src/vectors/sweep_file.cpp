@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/hash.h"
 #include "base/input.h"
 #include "base/json_object.h"
 #include "base/json_write.h"
@@ -67,6 +68,7 @@ struct SweepWriter::State {
 
   void flush() {
     std::vector<SweepEntry> entries(pending.size());
+    (void)sha256("");  // the library of hashes begins here: begun on a thread that ends, it would leave memory behind
     parallel_for(0, static_cast<std::int64_t>(pending.size()), 64, [&](std::int64_t first, std::int64_t last) {
       thread_local EntryMaker maker;
       for (std::int64_t i = first; i < last; ++i)

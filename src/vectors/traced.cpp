@@ -83,7 +83,7 @@ class Maker {
       groups[group_suffix(group_, machine, machine.mesh.empty() ? placed : machine.mesh)].push_back(&row);
     }
     if (groups.empty()) groups[group_suffix(group_, {}, placed)];
-    const std::string invalid = why_invalid({selected.config, selected.only_raised(), selected.error()});
+    const std::string invalid = why_invalid({selected.config, selected.only_raised(), selected.error});
     for (auto& [suffix, rows] : groups) {
       TestVector vector;
       vector.suite = suite_;
@@ -184,7 +184,7 @@ Status for_each_traced_operation(store::Reader& reader, const select::Selector& 
   for (const std::string& op : ops) {
     OPWRIGHT_TRY_ASSIGN(const select::Selector of_op, with_ops(selector, {op}));
     std::vector<TestVector> vectors;
-    OPWRIGHT_TRY(for_each_selected(reader, of_op, [&](select::Selected&& selected) -> Status {
+    OPWRIGHT_TRY(for_each_selected(reader, of_op, select::kAllOfIt, [&](select::Selected&& selected) -> Status {
       // The selector finds `ttnn.transformer.x` by `x` too; each configuration belongs to its own operation.
       if (selected.config.op != op) return {};
       return maker.add(std::move(selected), vectors);

@@ -112,8 +112,7 @@ class SuiteReader {
     if (const YAML::Node data = item["data"]; data.IsDefined()) {
       OPWRIGHT_TRY_ASSIGN(const std::string name, word(data, "`data:`"));
       const auto distribution = parse_distribution(name);
-      if (!distribution)
-        return error(data, fmt::format("no distribution '{}'; normal, uniform, positive or integers", name));
+      if (!distribution) return error(data, no_distribution(name));
       cases.recipe.distribution = *distribution;
     }
     if (const YAML::Node seed = item["seed"]; seed.IsDefined()) {

@@ -71,7 +71,7 @@ Result<TestVector> parse_line(std::string_view line, json::Document& document) {
   if (!key.empty() && key != to_hex(vector.config.key)) return bad("'key' is not the key of 'case'");
   if (const auto name = object.string_field("data")) {
     const auto distribution = parse_distribution(*name);
-    if (!distribution) return bad(fmt::format("'data': no distribution '{}'", *name));
+    if (!distribution) return bad("'data': " + no_distribution(*name));
     vector.recipe.distribution = *distribution;
   }
   if (const json::Node* seed = object.find("seed")) {
