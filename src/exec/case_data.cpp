@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exec/data_marks.h"
+#include "exec/special_numbers.h"
 #include "exec/whole_numbers.h"
 #include "model/quantize.h"
 #include "ops/all_ops.h"
@@ -17,6 +19,7 @@ constexpr double kGap = 0.1;  // of numbers that must not come near zero
 double draw(Random& random, Distribution distribution, std::int64_t reach) {
   switch (distribution) {
     case Distribution::kNormal:
+    case Distribution::kSpecial:
       return random.normal();
     case Distribution::kUniform01:
       return random.uniform();
@@ -24,12 +27,16 @@ double draw(Random& random, Distribution distribution, std::int64_t reach) {
       return std::abs(random.normal()) + kGap;
     case Distribution::kIntegers:
       return static_cast<double>(random.below(2 * reach + 1) - reach);
+    case Distribution::kZeros:
+      return 0.0;
+    case Distribution::kOnes:
+      return 1.0;
   }
   return 0.0;
 }
 
 // A drawn number brought to where the operator is defined; whole numbers stay whole.
-double shaped(double x, Role role, bool whole) {
+double shaped(double x, Role role, bool whole, bool marked) {
   switch (role) {
     case Role::kPositive:
       return whole ? std::abs(x) + 1 : std::abs(x) + (std::abs(x) < kGap ? kGap : 0);
@@ -38,8 +45,9 @@ double shaped(double x, Role role, bool whole) {
       return std::abs(x) >= kGap ? x : x < 0 ? x - kGap : x + kGap;
     case Role::kCoarse:
       return whole ? x : std::floor(2 * x + 0.5) / 2;
-    case Role::kNearOne:
-      return whole ? x : 1 + x / 8;
+    case Role::kGains:
+      if (whole) return x;
+      return marked ? x + (x < 0 ? -0.5 : 0.5) : 1 + x / 8;
     case Role::kQueries:
       return whole ? x : 3 * x;
     default:
@@ -60,17 +68,22 @@ void fill_repeating(std::vector<T>& values, std::size_t count, const Draw& draw_
     std::copy_n(values.begin(), std::min(kPeriod, count - done), values.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-void fill_numbers(HostTensor& tensor, Random& random, Distribution distribution, Role role, std::int64_t reach) {
+void fill_numbers(HostTensor& tensor, Random& random, const DataRecipe& recipe, Role role, std::int64_t reach,
+                  bool marked) {
   const auto count = static_cast<std::size_t>(tensor.size());
-  const bool whole = distribution == Distribution::kIntegers;
+  const bool whole = recipe.distribution == Distribution::kIntegers;
   if (tensor.integer())
     fill_repeating(tensor.ints, count, [&] {
-      const std::int64_t value = random.below(whole ? reach + 1 : kPlainIntegers);
+      const std::int64_t value = recipe.distribution == Distribution::kZeros ? 0
+                                 : recipe.distribution == Distribution::kOnes
+                                     ? 1
+                                     : random.below(whole ? reach + 1 : kPlainIntegers);
       return role == Role::kNonZero || role == Role::kPositive ? value + 1 : value;
     });
   else
-    fill_repeating(tensor.floats, count,
-                   [&] { return static_cast<float>(shaped(draw(random, distribution, reach), role, whole)); });
+    fill_repeating(tensor.floats, count, [&] {
+      return static_cast<float>(shaped(draw(random, recipe.distribution, reach), role, whole, marked));
+    });
 }
 
 // The number of a rank: the largest and the smallest of a row are different ones, the middle of a long row is nearly 0.
@@ -128,31 +141,46 @@ void thin_out(HostTensor& tensor, Random& random, std::int64_t every) {
 
 }  // namespace
 
-std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe) {
+HostTensor make_input(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,
+                      Marks marks) {
+  const bool marked = marks == Marks::kOn && recipe.distribution == Distribution::kNormal;
   const bool whole = recipe.distribution == Distribution::kIntegers;
   const Whole numbers = whole ? whole_numbers(op, call) : Whole{};
+  HostTensor tensor{call.tensors[slot].spec, {}, {}};
+  const Role role = role_of(op, call.tensors[slot].param).value_or(Role::kPlain);
+  Random random(recipe.seed * 0x100000001B3ULL + slot);
+  if (op.fill != nullptr && op.fill(call, slot, random, tensor)) {
+    // Numbers among structure become whole too.
+    if (whole && role == Role::kWeights)
+      for (float& value : tensor.floats)
+        value = std::clamp(std::floor(2 * value + 0.5F), -static_cast<float>(numbers.reach),
+                           static_cast<float>(numbers.reach));
+  } else if (role == Role::kReciprocals && !tensor.integer()) {
+    fill_reciprocals(tensor);
+  } else if (role == Role::kRanked && !tensor.integer()) {
+    // Without a dimension the largest of all is asked for.
+    const bool all = op.ranks_all && !call.passed("dim");
+    fill_ranked(tensor, random, all ? tensor.size() : row_length(tensor.spec.shape), whole);
+  } else {
+    fill_numbers(tensor, random, recipe, role, numbers.reach, marked);
+    if (whole && slot == 0) thin_out(tensor, random, numbers.every);
+    if (marked) mark(op, call, slot, role, recipe.seed, tensor);
+  }
+  if (recipe.distribution == Distribution::kSpecial) put_special(op, call, slot, role, recipe.seed, tensor);
+  quantize(tensor);
+  return tensor;
+}
+
+std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe, Marks marks) {
+  const bool marked = marks == Marks::kOn && recipe.distribution == Distribution::kNormal;
   std::vector<HostTensor> out;
-  for (std::size_t i = 0; i < call.tensors.size(); ++i) {
-    HostTensor& tensor = out.emplace_back(HostTensor{call.tensors[i].spec, {}, {}});
-    const Role role = role_of(op, call.tensors[i].param).value_or(Role::kPlain);
-    Random random(recipe.seed * 0x100000001B3ULL + i);
-    if (op.fill != nullptr && op.fill(call, i, random, tensor)) {
-      // Numbers among structure become whole too.
-      if (whole && role == Role::kWeights)
-        for (float& value : tensor.floats)
-          value = std::clamp(std::floor(2 * value + 0.5F), -static_cast<float>(numbers.reach),
-                             static_cast<float>(numbers.reach));
-    } else if (role == Role::kReciprocals && !tensor.integer()) {
-      fill_reciprocals(tensor);
-    } else if (role == Role::kRanked && !tensor.integer()) {
-      // Without a dimension the largest of all is asked for.
-      const bool all = op.ranks_all && !call.passed("dim");
-      fill_ranked(tensor, random, all ? tensor.size() : row_length(tensor.spec.shape), whole);
-    } else {
-      fill_numbers(tensor, random, recipe.distribution, role, numbers.reach);
-      if (whole && i == 0) thin_out(tensor, random, numbers.every);
+  for (std::size_t i = 0; i < call.tensors.size(); ++i) out.push_back(make_input(op, call, i, recipe, marks));
+  if (op.arrange != nullptr && marked) {
+    op.arrange(call, out);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto role = role_of(op, call.tensors[i].param);
+      if (role == Role::kQueries || role == Role::kSinks) quantize(out[i]);
     }
-    quantize(tensor);
   }
   return out;
 }

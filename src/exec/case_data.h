@@ -11,7 +11,16 @@
 
 namespace opwright {
 
+// Rows, groups and corners of N(0,1) that show which data was used (data_marks.h), or N(0,1) alone, as records of real
+// kernels speak of it.
+enum class Marks : bool { kOff, kOn };
+
 // One tensor for each of call.tensors, with values that its dtype can hold (rounded as the host encodes them).
-std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe);
+std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe,
+                                    Marks marks = Marks::kOn);
+
+// The tensor `slot` of them alone, as its role asks; nothing is arranged for the others.
+HostTensor make_input(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,
+                      Marks marks = Marks::kOn);
 
 }  // namespace opwright
