@@ -132,9 +132,9 @@ std::vector<HostTensor> recorded_inputs(const PlannedCall& plan, const OracleAcc
   DataRecipe recipe{.seed = seed};
   if (text.starts_with("U(0,1)")) recipe.distribution = Distribution::kUniform01;
   if (text.starts_with("|N(0,1)|+0.1")) recipe.distribution = Distribution::kPositive;
-  std::vector<HostTensor> inputs = make_inputs(*plan.op, plan.call, recipe);
+  std::vector<HostTensor> inputs = make_inputs(*plan.op, plan.call, recipe, Marks::kOff);
   if (text.find("weights N(0,1)") == std::string::npos) return inputs;
-  std::vector<HostTensor> normal = make_inputs(*plan.op, plan.call, {.seed = seed});
+  std::vector<HostTensor> normal = make_inputs(*plan.op, plan.call, {.seed = seed}, Marks::kOff);
   for (const std::string_view param : {"weight_tensor", "bias_tensor"})
     if (const auto slot = plan.call.slot(param)) inputs[*slot] = std::move(normal[*slot]);
   return inputs;

@@ -159,6 +159,29 @@ TEST(Definitions, MeanUnderAWindow) {
           });
 }
 
+// Windows of 2x2 over 5x7 with ceil_mode: the last one down and across hangs over, and what it does not cover is not
+// counted, padding or not (as PyTorch defines it). Divisors are 4, 2 and 1, so that means of whole numbers are exact.
+TEST(Definitions, MeanUnderAWindowThatHangsOver) {
+  for (const char* counting : {"count_include_pad=true", "count_include_pad=false"}) {
+    compare("ttnn.avg_pool2d(input_tensor=" + tensor("1,1,35,8", "BFLOAT16", "ROW_MAJOR") +
+                ", batch_size=1, input_h=5, input_w=7, channels=8, kernel_size=[2,2], stride=[2,2], padding=[0,0], "
+                "ceil_mode=true, " +
+                counting + ")",
+            [](const Tensors& in) {
+              const Image image{in[0], 5, 7, 8};
+              std::vector<double> result;
+              for (int y = 0; y < 5; y += 2)
+                for (int x = 0; x < 7; x += 2)
+                  for (int c = 0; c < 8; ++c) {
+                    const double sum = image.at(0, y, x, c) + image.at(0, y, x + 1, c) + image.at(0, y + 1, x, c) +
+                                       image.at(0, y + 1, x + 1, c);
+                    result.push_back(sum / ((y == 4 ? 1 : 2) * (x == 6 ? 1 : 2)));
+                  }
+              return result;
+            });
+  }
+}
+
 // a[b][i][k] * b[b][k][j], where the place of an element is given.
 using Place = std::function<std::int64_t(std::int64_t batch, std::int64_t row, std::int64_t column)>;
 std::vector<double> product(const Tensors& in, std::int64_t batches, std::int64_t m, std::int64_t k, std::int64_t n,
@@ -202,7 +225,7 @@ TEST(Definitions, ProductsOfVectors) {
   });
 }
 
-// The library takes a bias of up to 32 rows for one row that it repeats: a larger one is added by itself.
+// One row is repeated; a bias of more rows is added elementwise, also where it is no higher than a tile.
 TEST(Definitions, ABiasStretches) {
   const auto with = [](std::int64_t across, std::int64_t rows) {
     return [=](const Tensors& in) {
@@ -220,6 +243,14 @@ TEST(Definitions, ABiasStretches) {
   compare(start + tensor("1,1,1,7") + ")", with(7, 1));
   compare(start + tensor("1,1,40,7") + ")", with(7, 40));
   compare(start + tensor("1,1,40,1") + ")", with(1, 40));
+  compare("ttnn.linear(" + tensor("1,1,16,12") + ", " + tensor("1,1,12,7") + ", bias=" + tensor("16,7") + ")",
+          [](const Tensors& in) {
+            std::vector<double> result = product(
+                in, 1, 16, 12, 7, [](auto, auto i, auto x) { return i * 12 + x; },
+                [](auto, auto x, auto j) { return x * 7 + j; });
+            for (std::size_t k = 0; k < result.size(); ++k) result[k] += in[2].at(static_cast<std::int64_t>(k));
+            return result;
+          });
 }
 
 TEST(Definitions, OperandsThatStretch) {

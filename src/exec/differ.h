@@ -8,9 +8,10 @@
 
 namespace opwright {
 
-// One line a disagreement; empty: none. Outcomes of one kind agree (passed on one, accepted by another that has no
-// numerics); output specs must be equal in every field where both ran it; values (RunOptions::keep_outputs on both)
-// must correlate as the operator's own threshold asks, on the rows that both computed.
+// One line a disagreement; empty: none, or one of the two has no answer. Outcomes of one kind agree (passed on one,
+// accepted by another that has no numerics); output specs must be equal in every field where both ran it; values
+// (RunOptions::keep_outputs on both) must correlate as the operator's own threshold asks, on the rows that both
+// computed.
 std::vector<std::string> disagreements(const CaseResult& first, const CaseResult& second);
 
 }  // namespace opwright

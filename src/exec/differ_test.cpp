@@ -34,6 +34,14 @@ TEST(Differ, OutcomesThatDifferAreSaidWithTheirReasons) {
   EXPECT_EQ(lines[0], "outcome: passed, refused (TT_FATAL: no…)");
 }
 
+TEST(Differ, WhoHasNoAnswerContradictsNobody) {
+  for (const Outcome none : {Outcome::kUnsupported, Outcome::kLost}) {
+    EXPECT_TRUE(disagreements(computed({1, 2}), ended(none, "no such operator")).empty());
+    EXPECT_TRUE(disagreements(ended(none), ended(Outcome::kRefused)).empty());
+  }
+  EXPECT_EQ(disagreements(ended(Outcome::kAccepted), ended(Outcome::kOutOfMemory)).size(), 1U);
+}
+
 TEST(Differ, SpecsAreComparedFieldByField) {
   CaseResult first = computed({1, 2, 3}), second = first;
   second.outputs[0].spec.memory->buffer.value = BufferType::kL1;

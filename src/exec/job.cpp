@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <type_traits>
 
 #include "base/json_object.h"
 #include "base/json_write.h"
+#include "model/record_fields.h"
 #include "model/record_json.h"
 
 namespace opwright {
@@ -19,6 +21,13 @@ std::optional<double> number(const json::Node& node, std::string_view name) {
   return value;
 }
 
+constexpr std::string_view kRecorded = "recorded";
+
+Result<std::vector<RecordedReturn>> recorded_of(const json::Node& node) {
+  const json::Node* field = node.find(kRecorded);
+  return field == nullptr ? std::vector<RecordedReturn>() : parse_returns(*field);
+}
+
 }  // namespace
 
 std::string to_json(const Job& job) {
@@ -27,6 +36,8 @@ std::string to_json(const Job& job) {
   if (!job.board.empty()) object.add("board", job.board);
   if (job.pcc) object.add_raw("pcc", json::float_text(*job.pcc));
   if (job.bytes != 0) object.add("bytes", job.bytes);
+  if (job.fresh) object.add_bool("fresh", true);
+  if (!job.recorded.empty()) object.add_raw(kRecorded, to_json(job.recorded));
   return object.text();
 }
 
@@ -42,11 +53,13 @@ Result<Job> parse_job(std::string_view line) {
   job.pcc = number(**root, "pcc");
   job.seconds = number(**root, "seconds").value_or(job.seconds);
   job.bytes = static_cast<std::int64_t>(number(**root, "bytes").value_or(0));
+  if (const json::Node* fresh = (*root)->find("fresh"); fresh != nullptr) job.fresh = fresh->is_true();
+  OPWRIGHT_TRY_ASSIGN(job.recorded, recorded_of(**root));
   return job;
 }
 
 WorkOrder order_of(const Job& job) {
-  return {job.record.index, job.record.line, job.record.recipe, job.board, job.pcc};
+  return {job.record.index, job.record.line, job.record.recipe, job.board, job.pcc, job.recorded};
 }
 
 std::string to_json(const WorkOrder& order) {
@@ -57,6 +70,7 @@ std::string to_json(const WorkOrder& order) {
       .add("seed", fmt::format("{}", order.recipe.seed));  // a string: it has 64 bits without a sign
   if (!order.board.empty()) object.add("board", order.board);
   if (order.pcc) object.add_raw("pcc", json::float_text(*order.pcc));
+  if (!order.recorded.empty()) object.add_raw(kRecorded, to_json(order.recorded));
   return object.text();
 }
 
@@ -70,11 +84,10 @@ Result<WorkOrder> parse_order(std::string_view line) {
   const auto distribution = data ? parse_distribution(*data) : std::nullopt;
   if (index == nullptr || !index->as_int64() || !text || !distribution || !seed)
     return fail(ErrorCode::kBadInput, "an order without \"index\", \"case\", \"data\" or \"seed\"");
-  WorkOrder order{*index->as_int64(),
-                  std::string(*text),
-                  {*distribution, 0},
-                  std::string((*root)->string_field("board").value_or("")),
-                  number(**root, "pcc")};
+  WorkOrder order{*index->as_int64(),    std::string(*text),
+                  {*distribution, 0},    std::string((*root)->string_field("board").value_or("")),
+                  number(**root, "pcc"), {}};
+  OPWRIGHT_TRY_ASSIGN(order.recorded, recorded_of(**root));
   const auto [end, error] = std::from_chars(seed->data(), seed->data() + seed->size(), order.recipe.seed);
   if (error != std::errc() || end != seed->data() + seed->size())
     return fail(ErrorCode::kBadInput, "an order whose \"seed\" is no number");
@@ -82,21 +95,14 @@ Result<WorkOrder> parse_order(std::string_view line) {
 }
 
 CaseRecord joined(const CaseRecord& planned, CaseRecord found) {
-  found.index = planned.index;
-  found.vector = planned.vector;
-  found.key = planned.key;
-  found.config_hash = planned.config_hash;
-  found.op = planned.op;
-  found.suite = planned.suite;
-  found.line = planned.line;
-  found.repeat = planned.repeat;
-  found.dtype = planned.dtype;
-  found.layout = planned.layout;
-  found.memory = planned.memory;
-  found.models = planned.models;
-  found.calls = planned.calls;
-  found.recipe = planned.recipe;
-  found.attempts = planned.attempts;
+  for_each_field(found, [&](const RecordField& field, auto& member) {
+    if (!field.planned) return;
+    for_each_field(planned, [&](const RecordField& from, const auto& value) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(member)>, std::remove_cvref_t<decltype(value)>>) {
+        if (from.name == field.name) member = value;
+      }
+    });
+  });
   found.elements += planned.elements;  // the worker knows the outputs
   return found;
 }

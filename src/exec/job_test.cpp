@@ -28,6 +28,10 @@ Job job() {
   job.record.recipe = {Distribution::kIntegers, std::numeric_limits<std::uint64_t>::max()};
   job.board = "n300";
   job.pcc = 0.75;
+  TensorSpec spec;
+  spec.shape = {1, 7};
+  spec.has_shape = true;
+  job.recorded = {{{{spec, {}, {}}}, 4, "n150"}};
   return job;
 }
 
@@ -41,6 +45,7 @@ TEST(Job, AnOrderIsWhatAWorkerNeeds) {
   EXPECT_EQ(order->recipe.seed, std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(order->board, "n300");
   EXPECT_EQ(order->pcc, 0.75);
+  EXPECT_EQ(to_json(order->recorded), to_json(job().recorded));
   for (const char* not_needed : {"repeat", "models", "suite", "vector", "config_hash", "seconds"})
     EXPECT_EQ(line.find(not_needed), std::string::npos) << line;
 }
@@ -67,6 +72,10 @@ TEST(Job, AnOrderThatLacksSomethingIsAnError) {
 TEST(Job, ARecordIsWhatWasPlannedAndWhatWasFound) {
   CaseRecord found;
   found.index = 17;
+  found.op = "another";
+  found.calls = 77;
+  found.attempts = 9;
+  found.recipe = {Distribution::kUniform01, 99};
   found.outcome = Outcome::kFailed;
   found.reason = "r";
   found.elements = 11;

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/input.h"
+#include "exec/oracle_spellings.h"
 #include "model/call_json.h"
+#include "model/position_name.h"
 #include "model/quantize.h"
 
 namespace opwright {
@@ -91,132 +95,116 @@ Shape numbers_field(const json::Node& kwargs, std::string_view key) {
   return out;
 }
 
-Value pair_field(const json::Node& kwargs, std::string_view key) { return ints(numbers_field(kwargs, key)); }
-
 Value number_field(const json::Node& kwargs, std::string_view key) {
   const json::Node* number = kwargs.find(key);
   return Value(number != nullptr ? number->as_int64().value_or(0) : 0);
 }
 
-// What spell_out() takes for granted of a case. "" when it is there.
-std::string what_is_missing(std::string_view op, const json::Node& kwargs, const OracleCase& out) {
-  if (out.inputs.empty() || out.results.empty()) return "a case needs inputs and outputs, each a list of tensors";
-  const std::size_t rank = out.inputs[0].spec.shape.size();
-  const auto needs_numbers = [&](std::string_view key, std::size_t least) {
-    return numbers_field(kwargs, key).size() >= least ? "" : fmt::format("{} needs a list \"{}\"", op, key);
+// One argument of a row of the table.
+Result<Value> spelled(const SpelledArgument& argument, const json::Node& kwargs, OracleCase& out) {
+  const std::string& op = out.config.op;
+  const Shape& shape = out.inputs[0].spec.shape;
+  const Shape& result = out.results[0].spec.shape;
+  const auto needs_list = [&] {
+    return fail(ErrorCode::kBadInput, fmt::format("{} needs a list \"{}\"", op, argument.key));
   };
-  if (op == "ttnn.embedding") return needs_numbers("indices", 1);
-  if (op == "ttnn.conv2d" && out.inputs.size() < 2) return "ttnn.conv2d needs two inputs";
-  if (op == "ttnn.conv2d" || op == "ttnn.max_pool2d") return needs_numbers("input_hw", 2);
-  if (op == "ttnn.transpose") return needs_numbers("dims", 2);
-  if ((op == "ttnn.pad" || op == "ttnn.repeat") && out.results[0].spec.shape.size() < rank)
-    return fmt::format("the output of {} has fewer dims than its input", op);
-  if (op == "ttnn.pad" && out.results[0].floats.empty()) return "ttnn.pad needs an output with elements";
-  return "";
+  const auto per_dimension = [&](const auto& of) -> Result<Value> {
+    if (result.size() < shape.size())
+      return fail(ErrorCode::kBadInput, fmt::format("the output of {} has fewer dims than its input", op));
+    List list;
+    for (std::size_t i = 0; i < shape.size(); ++i) list.push_back(of(shape[i], result[i]));
+    return Value(std::move(list));
+  };
+  switch (argument.from) {
+    case From::kNothing:
+      break;
+    case From::kInput:
+    case From::kInputIf:
+      if (out.inputs.size() <= argument.at)
+        return fail(ErrorCode::kBadInput, fmt::format("{} needs {} inputs", op, argument.at + 1));
+      return Value::tensor(out.inputs[argument.at].spec);
+    case From::kInputTwice:
+      out.inputs.push_back(out.inputs[0]);
+      return Value(List{Value::tensor(out.inputs[0].spec), Value::tensor(out.inputs[1].spec)});
+    case From::kIds: {
+      HostTensor ids{tile_in_dram({}, DType::kUint32), {}, numbers_field(kwargs, argument.key)};
+      if (ids.ints.empty()) return needs_list();
+      ids.spec.shape = {1, static_cast<std::int64_t>(ids.ints.size())};
+      out.inputs.insert(out.inputs.begin(), std::move(ids));
+      for (HostTensor& input : out.inputs) input.spec.layout.value = Layout::kRowMajor;
+      return Value::tensor(out.inputs[0].spec);
+    }
+    case From::kNumber:
+      return number_field(kwargs, argument.key);
+    case From::kNumbers:
+      return ints(numbers_field(kwargs, argument.key));
+    case From::kItem: {
+      const Shape numbers = numbers_field(kwargs, argument.key);
+      if (numbers.size() < 2) return needs_list();
+      return Value(numbers[argument.at]);
+    }
+    case From::kOne:
+      return Value(std::int64_t{1});
+    case From::kOnes:
+      return ints({1, 1});
+    case From::kZeros:
+      return ints(Shape(shape.size(), 0));
+    case From::kResultShape:
+      return ints(result);
+    case From::kGrowth:
+      return per_dimension([](std::int64_t from, std::int64_t to) { return ints({0, to - from}); });
+    case From::kTimes:
+      return per_dimension([](std::int64_t from, std::int64_t to) { return Value(from == 0 ? 1 : to / from); });
+    case From::kLastResult:
+      if (out.results[0].floats.empty())
+        return fail(ErrorCode::kBadInput, fmt::format("{} needs an output with elements", op));
+      return Value(static_cast<double>(out.results[0].floats.back()));
+    case From::kRowMajor:
+      return Value(Enum{"Layout", "ROW_MAJOR"});
+    case From::kFalse:
+      return Value(false);
+  }
+  return Value();
 }
 
 // The index writes calls in short; this says what was called.
 Status spell_out(const json::Node& entry, OracleCase& out) {
-  const std::string op(entry.string_field("op").value_or(""));
+  OpConfig& config = out.config;
+  config.op = entry.string_field("op").value_or("");
   const json::Node nothing{json::Kind::kObject};
   const json::Node* kwargs = entry.find("kwargs");
   if (kwargs == nullptr || !kwargs->is(json::Kind::kObject)) kwargs = &nothing;
-  if (std::string missing = what_is_missing(op, *kwargs, out); !missing.empty())
-    return fail(ErrorCode::kBadInput, std::move(missing));
-  OpConfig& config = out.config;
-  config.op = op;
+  if (out.inputs.empty() || out.results.empty())
+    return fail(ErrorCode::kBadInput, "a case needs inputs and outputs, each a list of tensors");
   const auto add = [&](std::string name, Value value) { config.args.push_back({std::move(name), std::move(value)}); };
-  const auto tensor = [&](std::size_t i) { return Value::tensor(out.inputs[i].spec); };
 
-  if (op == "ttnn.embedding") {
-    HostTensor ids{tile_in_dram({}, DType::kUint32), {}, {}};
-    for (const json::Node& n : *kwargs->find("indices")) ids.ints.push_back(n.as_int64().value_or(0));
-    ids.spec.shape = {1, static_cast<std::int64_t>(ids.ints.size())};
-    ids.spec.layout.value = Layout::kRowMajor;
-    out.inputs[0].spec.layout.value = Layout::kRowMajor;
-    out.inputs.insert(out.inputs.begin(), std::move(ids));
-    add("arg0", tensor(0));
-    add("arg1", tensor(1));
-    return {};
-  }
-  if (op == "ttnn.concat") {
-    out.inputs.push_back(out.inputs[0]);
-    add("arg0", Value(List{tensor(0), tensor(1)}));
-  } else if (op == "ttnn.conv2d") {
-    add("input_tensor", tensor(0));
-    add("weight_tensor", tensor(1));
-    for (const char* key : {"in_channels", "out_channels"}) add(key, number_field(*kwargs, key));
-    add("batch_size", Value(std::int64_t{1}));
-    const Value hw = pair_field(*kwargs, "input_hw");
-    add("input_height", (*hw.as_list())[0]);
-    add("input_width", (*hw.as_list())[1]);
-    add("kernel_size", pair_field(*kwargs, "kernel"));
-    add("stride", ints({1, 1}));
-    add("padding", pair_field(*kwargs, "padding"));
-    return {};
-  } else if (op == "ttnn.max_pool2d") {
-    const Value hw = pair_field(*kwargs, "input_hw");
-    add("input_tensor", tensor(0));
-    add("batch_size", Value(std::int64_t{1}));
-    add("input_h", (*hw.as_list())[0]);
-    add("input_w", (*hw.as_list())[1]);
-    add("channels", number_field(*kwargs, "channels"));
-    add("kernel_size", pair_field(*kwargs, "kernel"));
-    add("stride", pair_field(*kwargs, "stride"));
-    add("padding", pair_field(*kwargs, "padding"));
-    add("dilation", ints({1, 1}));
-    return {};
-  } else if (op == "ttnn.layer_norm" || op == "ttnn.rms_norm") {
-    add("arg0", tensor(0));
-    if (out.inputs.size() > 1) add("weight", tensor(1));
-    if (out.inputs.size() > 2) add("bias", tensor(2));
-  } else if (op == "ttnn.linear" && out.inputs.size() == 3) {
-    add("arg0", tensor(0));
-    add("arg1", tensor(1));
-    add("bias", tensor(2));
+  std::set<std::string_view> taken{"outputs"};  // keywords that the table has made arguments of
+  if (const auto row = std::ranges::find(kSpellings, config.op, &Spelling::op); row != kSpellings.end()) {
+    for (const SpelledArgument& argument : row->arguments) {
+      if (argument.from == From::kNothing) break;
+      if (argument.from == From::kInputIf && out.inputs.size() <= argument.at) continue;
+      OPWRIGHT_TRY_ASSIGN(Value value, spelled(argument, *kwargs, out));
+      add(std::string(argument.name), std::move(value));
+      taken.insert(argument.key);
+    }
+    if (row->whole) return {};
   } else {
-    for (std::size_t i = 0; i < out.inputs.size(); ++i) add(fmt::format("arg{}", i), tensor(i));
+    for (std::size_t i = 0; i < out.inputs.size(); ++i) add(position_name(i), Value::tensor(out.inputs[i].spec));
   }
-  const Shape& shape = out.inputs[0].spec.shape;
-  const Shape& result = out.results[0].spec.shape;
-  if (op == "ttnn.reshape") add("arg1", ints(result));
-  if (op == "ttnn.slice") {
-    add("arg1", ints(Shape(shape.size(), 0)));
-    add("arg2", ints(result));
-  }
-  if (op == "ttnn.pad") {
-    List pads;
-    for (std::size_t i = 0; i < shape.size(); ++i) pads.push_back(ints({0, result[i] - shape[i]}));
-    add("arg1", Value(std::move(pads)));
-    // The index does not name the value that was padded with; the last element shows it.
-    add("arg2", Value(static_cast<double>(out.results[0].floats.back())));
-  }
-  if (op == "ttnn.repeat") {
-    Shape times;
-    for (std::size_t i = 0; i < shape.size(); ++i) times.push_back(shape[i] == 0 ? 1 : result[i] / shape[i]);
-    add("arg1", ints(times));
-  }
-  if (op == "ttnn.to_layout") add("arg1", Value(Enum{"Layout", "ROW_MAJOR"}));
-  if (op == "ttnn.experimental.nlp_create_qkv_heads") add("transpose_k_heads", Value(false));
   Fields compute;
   for (std::size_t i = 0; i < kwargs->count; ++i) {
     const std::string key(kwargs->fields[i].key);
+    if (taken.contains(key)) continue;
     const json::Node& field = kwargs->fields[i].value;
     OPWRIGHT_TRY_ASSIGN(Value value, decode_value(field));
     if (key == "math_fidelity" || key == "fp32_dest_acc_en" || key == "packer_l1_acc") {
       compute.emplace_back(key, std::move(value));
-    } else if (key == "scalar") {
-      add("arg1", std::move(value));
+    } else if (key == "scalar" || key == "dims") {
+      add(position_name(1), std::move(value));
     } else if (key == "dtype") {
       OPWRIGHT_TRY_ASSIGN(const DType dtype, dtype_of(field.text));
       add("dtype", Value(Enum{"DataType", std::string(name_of(dtype))}));
-    } else if (key == "dims" && op == "ttnn.transpose") {  // two of them: see what_is_missing()
-      const Shape dims = numbers_field(*kwargs, key);
-      add("arg1", Value(dims[0]));
-      add("arg2", Value(dims[1]));
-    } else if (key == "dims") {
-      add("arg1", std::move(value));
-    } else if (key != "outputs") {
+    } else {
       add(key, std::move(value));
     }
   }

@@ -10,6 +10,10 @@
 
 namespace opwright {
 
+// Data laid out for the library's own use (`own_form` among its fields: prepared weights): its rows and its padding are
+// the library's business, so that its spec is compared, its padded shape and its numbers are not.
+bool has_own_form(const OutputSpec& output);
+
 struct FieldTexts {
   std::string name;  // "shape", "padded_shape", "dtype", "layout", "storage", "memory"
   std::string first;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "model/config_fields.h"
 #include "ops/all_ops.h"
 
@@ -64,7 +65,7 @@ bool same_in_other_words(const FieldChange& change) {
   // An enum by its name alone: "LoFi" and MathFidelity.LoFi.
   const auto bare = [](std::string_view text) {
     if (text.size() > 1 && text.front() == '"') text = text.substr(1, text.size() - 2);
-    return text.substr(text.rfind('.') == std::string_view::npos ? 0 : text.rfind('.') + 1);
+    return last_part(text, ".");
   };
   if (!change.from.empty() && change.from.front() == '"' && change.to.find('.') != std::string::npos)
     return bare(change.from) == bare(change.to);

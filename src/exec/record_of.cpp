@@ -59,6 +59,7 @@ void fill_record(const CaseResult& result, const Capabilities& device, CaseRecor
   record.reason = result.reason;
   record.argument = result.argument;
   record.blame = result.blame;
+  record.evidence = result.evidence;
   std::vector<std::string> notes = result.notes;
   if (!result.assumed.empty())
     notes.push_back(

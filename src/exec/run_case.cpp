@@ -9,8 +9,12 @@
 
 #include "compare/faults.h"
 #include "compare/sample_rows.h"
+#include "exec/misuse.h"
 #include "exec/modelled_time.h"
+#include "exec/output_fields.h"
 #include "exec/run_external.h"
+#include "exec/special_numbers.h"
+#include "exec/whole_look.h"
 #include "exec/whole_numbers.h"
 
 namespace opwright {
@@ -45,9 +49,22 @@ std::string variant_note(PccVariant variant, double threshold, const HostTensor&
                      threshold);
 }
 
+// Of an output whose numbers are nobody's business but the library's, or that has none.
+Verdict spec_alone(const OutputSpec& output, std::size_t number) {
+  const bool empty = volume(output.spec.shape) == 0;
+  Verdict verdict;
+  verdict.outcome = Outcome::kPassed;
+  verdict.judged_by = JudgedBy::kExact;
+  verdict.shape = output.spec.shape;
+  verdict.total_rows = volume(output.spec.shape) / std::max<std::int64_t>(1, row_length(output.spec.shape));
+  verdict.notes.push_back(fmt::format("output {}: {}: its spec is compared, its numbers are not", number,
+                                      empty ? "without an element" : "laid out for the library's own use"));
+  return verdict;
+}
+
 }  // namespace
 
-void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, std::span<const HostTensor> actual,
+void judge_outputs(const PlannedCall& plan, std::span<HostTensor> inputs, std::span<const HostTensor> actual,
                    std::span<const Rows> picked, const RunOptions& options, CaseResult& result) {
   if (plan.op->reference == nullptr) {
     refused(result, {Refusal::Kind::kUnsupported, "", fmt::format("{} has no reference", plan.op->name)});
@@ -60,8 +77,14 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
   }
   result.outcome = Outcome::kPassed;
   for (std::size_t o = 0; o < actual.size(); ++o) {
+    const bool none = volume(plan.outputs[o].spec.shape) == 0 && actual.size() > 1;
+    if (has_own_form(plan.outputs[o]) || none) {
+      result.verdicts.push_back(spec_alone(plan.outputs[o], o));
+      continue;
+    }
     const Rows& rows = picked[o];
-    auto exact = plan.op->reference({plan.call, inputs, plan.outputs, o, rows});
+    auto exact =
+        timed(result.times.reference, [&] { return plan.op->reference({plan.call, inputs, plan.outputs, o, rows}); });
     if (!exact) {
       refused(result, exact.error());
       return;
@@ -72,10 +95,17 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
       result.reason = fmt::format("the reference gave {} numbers, {} are due", exact->value.size(), wanted);
       return;
     }
+    if (options.on_exact) options.on_exact(o, *exact);
     const ErrorBudget budget = budget_for(options.recipe, *plan.op, plan.call, plan.outputs, o);
     JudgeOptions how;
     how.pcc = options.pcc;
-    how.nan_may_be_infinity = true;
+    // The packer turns NaN into infinity in these formats; a float32 keeps it.
+    how.nan_may_be_infinity = plan.outputs[o].spec.dtype.value != DType::kFloat32;
+    if (options.recipe.distribution == Distribution::kSpecial) {
+      const OpenNumbers open = open_numbers(*plan.op);
+      how.nan_is_open = open.nan;
+      how.infinity_is_open = open.infinity;
+    }
     how.distribution = name_of(options.recipe.distribution);
     how.seed = options.recipe.seed;
     const Judged judged{.wanted = plan.outputs[o].spec,
@@ -83,14 +113,24 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
                         .budget = budget,
                         .value = exact->value,
                         .magnitude = exact->magnitude,
+                        .before = exact->before,
+                        .after = exact->after,
+                        .slack = exact->slack,
                         .rows = rows.picked,
                         .constant = plan.op->constant};
-    Verdict verdict = judge(judged, how);
+    Verdict verdict = timed(result.times.judge, [&] { return judge(judged, how); });
     if (options.mutate && verdict.outcome == Outcome::kPassed) {
       const FaultReport report = try_faults(judged, how, inputs, {.seed = options.recipe.seed});
       result.faults += report.tried;
       result.faults_noticed += report.noticed;
       for (const std::string& name : report.unnoticed) result.unnoticed.push_back(name);
+      std::string why_none;
+      verdict.misuse = try_misuse(plan, inputs, o, rows, options.recipe, how, why_none);
+      if (!why_none.empty()) verdict.notes.push_back(std::move(why_none));
+      verdict.blind = blind_to(verdict.misuse);
+    } else if (verdict.outcome == Outcome::kPassed && options.ask_blindness) {
+      const Timed time(result.times.blind);
+      verdict.blind = blind_to(plan, inputs, o, rows, options.recipe, how);
     }
     if (options.variant)
       verdict.notes.push_back(
@@ -102,6 +142,16 @@ void judge_outputs(const PlannedCall& plan, std::span<const HostTensor> inputs, 
     }
     result.verdicts.push_back(std::move(verdict));
   }
+}
+
+bool accept_specs(const Returned& returned, CaseResult& result) {
+  SpecVerdict verdict = judge_returned(returned);
+  if (verdict.outcome == Outcome::kPassed) return true;
+  result.outcome = verdict.outcome;
+  result.reason = std::move(verdict.reason);
+  result.evidence = std::move(verdict.evidence);
+  if (verdict.outcome == Outcome::kReferenceWrong) result.blame = Blame::kReference;
+  return false;
 }
 
 void prove(const OpConfig& traced, CaseResult& result) {
@@ -121,7 +171,36 @@ void prove(const OpConfig& traced, CaseResult& result) {
   }
 }
 
-CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& options) {
+void run_planned(const PlannedCall& plan, Device& device, std::span<HostTensor> inputs, const RunOptions& options,
+                 CaseResult& result) {
+  std::vector<Rows> rows;
+  std::vector<std::vector<std::int64_t>> looked_at;
+  for (std::size_t o = 0; o < plan.outputs.size(); ++o)
+    looked_at.push_back(rows.emplace_back(pick_rows(plan, inputs, o, options)).picked);
+  DeviceCall call{plan.call, plan.outputs};
+  if (!options.whole_outputs) call.rows = looked_at;
+  stage(options, Stage::kDevice);
+  const auto start = std::chrono::steady_clock::now();
+  auto ran = timed(result.times.device, [&] { return device.run(call, inputs); });
+  result.seconds = since(start);
+  if (!ran) {
+    refused(result, ran.error());
+    return;
+  }
+  result.computed = true;
+  const auto judging = std::chrono::steady_clock::now();
+  stage(options, Stage::kReference);
+  judge_outputs(plan, inputs, ran->outputs, rows, options, result);
+  result.reference_seconds = since(judging);
+  if (options.keep_outputs) {
+    result.actual = std::move(ran->outputs);
+    result.judged_rows = std::move(looked_at);
+  }
+}
+
+namespace {
+
+CaseResult run_once(const OpConfig& config, Device& device, const RunOptions& options) {
   if (device.can().recorded_calls) return run_external(config, device, options);
   CaseResult result;
   auto plan = plan_call(config, device.can().board);
@@ -138,34 +217,28 @@ CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& op
     return result;
   }
   result.memory = *admitted;
+  if (!accept_specs({&plan->outputs, nullptr, options.recorded, device.can().board.name}, result)) return result;
   if (device.can().numerics == Numerics::kNone || !options.compute) {
     result.outcome = Outcome::kAccepted;
     return result;
   }
-  const std::vector<HostTensor> inputs = make_inputs(*plan->op, plan->call, options.recipe);
-  std::vector<Rows> rows;
-  std::vector<std::vector<std::int64_t>> looked_at;
-  for (std::size_t o = 0; o < plan->outputs.size(); ++o)
-    looked_at.push_back(rows.emplace_back(pick_rows(*plan, inputs, o, options)).picked);
-  stage(options, Stage::kDevice);
-  const auto start = std::chrono::steady_clock::now();
-  const auto ran = device.run({plan->call, plan->outputs, looked_at}, inputs);
-  result.seconds = since(start);
-  if (!ran) {
-    refused(result, ran.error());
-    return result;
-  }
-  const auto judging = std::chrono::steady_clock::now();
-  stage(options, Stage::kReference);
-  judge_outputs(*plan, inputs, ran->outputs, rows, options, result);
-  result.reference_seconds = since(judging);
+  std::vector<HostTensor> inputs =
+      timed(result.times.data, [&] { return make_inputs(*plan->op, plan->call, options.recipe); });
+  run_planned(*plan, device, inputs, options, result);
+  if (!result.computed) return result;
   result.executed = recapture(plan->call, inputs);
   result.kernel_seconds = modelled_kernel_seconds(*plan, device.can().board);
-  if (options.keep_outputs) {
-    result.actual = ran->outputs;
-    result.judged_rows = looked_at;
-  }
   prove(config, result);
+  return result;
+}
+
+}  // namespace
+
+CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& options) {
+  CaseResult result = run_once(config, device, options);
+  look_on_whole_numbers(
+      config, device.can().board, options, [&](const RunOptions& whole) { return run_once(config, device, whole); },
+      result);
   return result;
 }
 

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <utility>
+
 #include "exec/case_line.h"
+#include "exec/changed_device.h"
 
 namespace opwright {
 namespace {
@@ -95,6 +100,73 @@ TEST(RunCase, LargeOutputsAreJudgedByASampleThatIsSaid) {
   EXPECT_EQ(result.verdicts[0].total_rows, 4096);
   EXPECT_LT(result.verdicts[0].rows, 200);
   EXPECT_GE(result.verdicts[0].rows, 16);
+}
+
+// What fused functions make of the error before them: much where they are steep, nothing where they are flat.
+TEST(RunCase, AFusedFunctionIsJudgedBehindIt) {
+  const auto of = [](const std::string& shape, const std::string& dtype) {
+    return "tensor([" + shape + "] " + dtype + " TILE DEVICE memory(DRAM INTERLEAVED))";
+  };
+  const CaseResult steep = run("ttnn.multiply(" + of("1,1,64,256", "FLOAT32") + ", 20, activations=[\"EXP\"])");
+  EXPECT_EQ(steep.outcome, Outcome::kPassed) << steep.reason;
+  for (const char* function : {"sigmoid", "gelu", "silu", "relu"}) {
+    const auto config = parse_case("ttnn.linear(" + of("1,1,32,2048", "BFLOAT16") + ", " + of("2048,64", "BFLOAT16") +
+                                   ", activation=\"" + function + "\")");
+    auto right = open_device("sim:n150");
+    const CaseResult sound = run_case(*config, **right, {});
+    EXPECT_EQ(sound.outcome, Outcome::kPassed) << function << ": " << sound.reason;
+    ChangedDevice turned(**right, [](std::vector<float>& values) { std::ranges::reverse(values); });
+    EXPECT_EQ(run_case(*config, turned, {}).outcome, Outcome::kFailed) << function;
+    ChangedDevice scaled(**right, [](std::vector<float>& values) {
+      for (float& value : values) value *= 1.08F;
+    });
+    EXPECT_EQ(run_case(*config, scaled, {}).outcome, Outcome::kFailed) << function;
+  }
+}
+
+// Each tap of a convolution of single channels is a rounded sum.
+TEST(RunCase, AConvolutionOfSingleChannelsPasses) {
+  const CaseResult result = run(
+      "ttnn.conv2d(input_tensor=tensor([1,1,240,32] BFLOAT16 ROW_MAJOR DEVICE memory(DRAM INTERLEAVED)), "
+      "weight_tensor=tensor([32,1,3,3] BFLOAT16 ROW_MAJOR HOST), in_channels=32, out_channels=32, batch_size=1, "
+      "input_height=16, input_width=15, kernel_size=[3,3], stride=[1,1], padding=[1,1], dilation=[1,1], groups=32)");
+  EXPECT_EQ(result.outcome, Outcome::kPassed) << result.reason;
+}
+
+// Sums of long rows, of several dimensions: what the library computes is right, so that it must pass.
+TEST(RunCase, SoundKernelsOfLongSumsPass) {
+  const auto of = [](const std::string& shape) {
+    return "tensor([" + shape + "] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED))";
+  };
+  for (const char* width : {"4000", "8192", "32000"}) {
+    const CaseResult result = run("ttnn.softmax(" + of(std::string("1,1,32,") + width) + ", dim=-1)");
+    EXPECT_EQ(result.outcome, Outcome::kPassed) << width << ": " << result.reason;
+  }
+  for (const auto& [shape, dims] :
+       {std::pair{"1,4,64,256", "[1,2]"}, {"4,4,64,256", "[0,-1]"}, {"8,64,256", "[-2,-1]"}}) {
+    const CaseResult result = run("ttnn.sum(" + of(shape) + ", dim=" + dims + ")");
+    EXPECT_EQ(result.outcome, Outcome::kPassed) << shape << " over " << dims << ": " << result.reason;
+  }
+}
+
+// Where the bound tells little, a second look on whole numbers forgives nothing.
+TEST(RunCase, WideBoundsAreLookedAtOnWholeNumbersToo) {
+  const std::string line =
+      "ttnn.matmul(tensor([1,1,32,4096] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)), "
+      "tensor([4096,64] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)))";
+  const CaseResult sound = run(line);
+  EXPECT_EQ(sound.outcome, Outcome::kPassed) << sound.reason;
+  ASSERT_FALSE(sound.notes.empty());
+  EXPECT_NE(sound.notes.back().find("whole numbers"), std::string::npos) << sound.notes.back();
+  for (const double part : {sound.times.data, sound.times.device, sound.times.reference, sound.times.judge,
+                            sound.times.blind, sound.times.whole})
+    EXPECT_GT(part, 0.0);
+  auto right = open_device("sim:n150");
+  // One element of a thousand is a unit off: far within what 4096 rounded products may differ.
+  ChangedDevice wrong(**right, [](std::vector<float>& values) { values[777] += 1.0F; });
+  const CaseResult result = run_case(*parse_case(line), wrong, {});
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_NE(result.reason.find("on whole numbers"), std::string::npos) << result.reason;
 }
 
 TEST(RunCase, TheSameSeedGivesTheSameData) {

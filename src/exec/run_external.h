@@ -6,7 +6,10 @@
 
 namespace opwright {
 
-CaseResult run_external(const OpConfig& config, Device& device, const RunOptions& options);
+// `given`: data that the caller has instead of the recipe's, one for each tensor of the planned call, or of the
+// recorded one where nothing is known of it; null none.
+CaseResult run_external(const OpConfig& config, Device& device, const RunOptions& options,
+                        const std::vector<HostTensor>* given = nullptr);
 
 // The library's golden function, asked as if it was a device and judged against our reference: a second reference that
 // nobody here wrote. Unsupported where the library, or we, have none.

@@ -5,6 +5,7 @@
 #include "device/external/fake_device.h"
 #include "exec/case_line.h"
 #include "exec/python_call.h"
+#include "exec/vote.h"
 #include "model/call_json.h"
 
 namespace opwright {
@@ -65,13 +66,54 @@ TEST(RunExternal, AnInputThatWasOverwrittenIsTheDevicesError) {
   EXPECT_NE(result.reason.find("wrote into input 0"), std::string::npos) << result.reason;
 }
 
-TEST(RunExternal, AnOutputElsewhereThanInferredIsANoteWhereNothingIsComputed) {
+TEST(RunExternal, AnOutputElsewhereThanPromisedIsAFailureAlsoWhereNothingIsComputed) {
   const CaseResult result =
       run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)", {"--numerics", "none", "--fault", "other_memory"});
-  EXPECT_EQ(result.outcome, Outcome::kAccepted);
-  ASSERT_EQ(result.notes.size(), 1U);
-  EXPECT_EQ(result.notes[0], "output 0 memory: inferred memory(DRAM INTERLEAVED), device memory(L1 INTERLEAVED)");
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.reason, "output 0 memory: promised memory(DRAM INTERLEAVED), came memory(L1 INTERLEAVED)");
   EXPECT_EQ(result.outputs[0].spec.memory->buffer.value, BufferType::kL1);  // what came, not what we thought
+}
+
+TEST(RunExternal, WhatTheTraceRecordedDecidesWhoIsWrong) {
+  TensorSpec there = *config_of("ttnn.relu(input_tensor=$T)").args[0].value.as_tensor();
+  RunOptions traced;
+  traced.recorded = {{{{there, {}, {}}}, 5, "n150"}};
+  for (const char* numerics : {"none", "real"}) {
+    const CaseResult right = run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)", {"--numerics", numerics}, traced);
+    EXPECT_FALSE(is_failure(right.outcome)) << right.reason;
+    const CaseResult device = run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)",
+                                     {"--numerics", numerics, "--fault", "other_memory"}, traced);
+    EXPECT_EQ(device.outcome, Outcome::kFailed);
+    EXPECT_NE(device.evidence.find("5 calls of the traces returned so"), std::string::npos) << device.evidence;
+  }
+  there.memory->buffer.value = BufferType::kL1;
+  traced.recorded = {{{{there, {}, {}}}, 5, "n150"}};
+  const CaseResult ours = run_on("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)", {"--fault", "other_memory"}, traced);
+  EXPECT_EQ(ours.outcome, Outcome::kReferenceWrong) << ours.reason;
+  EXPECT_EQ(ours.blame, Blame::kReference);
+}
+
+Vote voted(const std::vector<std::string>& options) {
+  const auto device = ExternalDevice::open(fake_device(options));
+  EXPECT_TRUE(device) << device.error().message;
+  return device ? vote_on_reference(config_of("ttnn.add(input_tensor_a=$T,input_tensor_b=$T)"), **device, **device, {})
+                : Vote{};
+}
+
+TEST(Vote, GoldenFunctionAndDeviceTogetherOverruleOurReference) {
+  const Vote both = voted({"--adds", "2", "--golden", "2"});
+  EXPECT_EQ(both.golden, Outcome::kFailed);
+  EXPECT_TRUE(both.reference_wrong);
+  EXPECT_NE(both.evidence.find("golden function fails against our reference too"), std::string::npos) << both.evidence;
+}
+
+TEST(Vote, OneAgainstEachOtherDecidesNothing) {
+  const Vote each = voted({"--adds", "2", "--golden", "3"});
+  EXPECT_EQ(each.golden, Outcome::kFailed);
+  EXPECT_FALSE(each.reference_wrong);
+  const Vote device_alone = voted({"--adds", "2", "--golden", "1"});
+  EXPECT_EQ(device_alone.golden, Outcome::kPassed);
+  EXPECT_FALSE(device_alone.reference_wrong);
 }
 
 TEST(RunExternal, WhatOurRulesRefuseIsAskedAllTheSame) {

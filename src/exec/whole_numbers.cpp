@@ -27,20 +27,17 @@ bool has_activation(const Value& value) {
   return false;
 }
 
-bool no_activation(const BoundCall& call) {
-  for (const Argument& argument : call.args) {
-    const List* list = argument.value.as_list();
-    if (argument.name.find("activation") != std::string::npos && !argument.value.is_null() &&
-        !(list != nullptr && list->empty()))
-      return false;
-    if (has_activation(argument.value)) return false;
-  }
-  return true;
-}
-
 bool holds_sums(DType dtype) { return dtype == DType::kBfloat16 || dtype == DType::kFloat32 || dtype == DType::kInt32; }
 
 }  // namespace
+
+bool fuses_activation(const BoundCall& call) {
+  return std::ranges::any_of(call.args, [](const Argument& argument) {
+    const List* list = argument.value.as_list();
+    const bool named = argument.name.find("activation") != std::string::npos && !argument.value.is_null();
+    return (named && !(list != nullptr && list->empty())) || has_activation(argument.value);
+  });
+}
 
 Whole whole_numbers(const OpSpec& op, const BoundCall& call) {
   const Sum sum = op.sum == nullptr ? Sum{} : op.sum(call);
@@ -67,7 +64,7 @@ bool exact_on_integers(const OpSpec& op, const BoundCall& call, std::span<const 
   const ErrorBudget budget = op.budget(call, outputs, output);
   if (budget.kind == ErrorBudget::Kind::kExact || budget.kind == ErrorBudget::Kind::kSelection) return true;
   const DType dtype = outputs[output].spec.dtype.value;
-  if (!holds_sums(dtype) || !no_activation(call) || !whole_scalar(call, "scalar")) return false;
+  if (!holds_sums(dtype) || fuses_activation(call) || !whole_scalar(call, "scalar")) return false;
   const Whole whole = whole_numbers(op, call);
   const std::int64_t terms = (terms_of(op, call) + whole.every - 1) / whole.every;
   switch (op.on_whole) {

@@ -18,6 +18,9 @@ struct Whole {
 };
 Whole whole_numbers(const OpSpec& op, const BoundCall& call);
 
+// Whether a function is applied to the results before they are written.
+bool fuses_activation(const BoundCall& call);
+
 // Whether this output must equal the reference on whole numbers.
 bool exact_on_integers(const OpSpec& op, const BoundCall& call, std::span<const OutputSpec> outputs,
                        std::size_t output);

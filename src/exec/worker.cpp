@@ -25,9 +25,11 @@
 #include "device/external/keeper.h"
 #include "exec/case_line.h"
 #include "exec/job.h"
+#include "exec/planted_device.h"
 #include "exec/record_of.h"
 #include "exec/run_external.h"
 #include "exec/selftest_device.h"
+#include "exec/vote.h"
 #include "model/record_json.h"
 
 namespace opwright {
@@ -194,6 +196,7 @@ class Worker {
     RunOptions options = setup_.options;
     options.recipe = order.recipe;
     if (order.pcc) options.pcc = order.pcc;
+    options.recorded = order.recorded;
     options.mutate = setup_.mutate;
     options.keep_outputs = !setup_.against.empty();
     options.on_stage = [this](Stage stage) {
@@ -203,21 +206,40 @@ class Worker {
     if (setup_.device == kSelftest) options.tamper = selftest_tamper;
     const CaseResult result = run_case(*config, **device, options);
     fill_record(result, (*device)->can(), record);
-    if (result.outcome == Outcome::kFailed) ask_second_opinion(*config, **device, options, record);
-    if (setup_.golden) fill_golden(run_golden(*config, **device, options), record);
+    Device* const golden = golden_of(**device, order);
+    // About numbers: what a call returns, others do not know better than the trace.
+    if (result.outcome == Outcome::kFailed && !result.verdicts.empty())
+      ask_second_opinion(*config, **device, golden, options, record);
+    if (setup_.golden) fill_golden(run_golden(*config, golden == nullptr ? **device : *golden, options), record);
     if (!setup_.against.empty()) run_against(*config, order, options, result, record);
   }
 
+  // Who has golden functions: the device, or the one it is held against.
+  Device* golden_of(Device& device, const WorkOrder& order) {
+    if (device.can().golden) return &device;
+    if (setup_.against.empty()) return nullptr;
+    const auto second = device_for(setup_.against, order.board);
+    return second && (*second)->can().golden ? *second : nullptr;
+  }
+
   // Another implementation with the same data and the same reference: where that one fails too, the reference is the
-  // odd one out. The simulated device has nobody beside it to ask.
-  void ask_second_opinion(const OpConfig& config, Device& device, RunOptions options, CaseRecord& record) {
-    if (device.can().name.starts_with("sim")) return;
+  // odd one out.
+  void ask_second_opinion(const OpConfig& config, Device& device, Device* golden, RunOptions options,
+                          CaseRecord& record) {
     options.mutate = false;
     options.on_stage = nullptr;
-    if (device.can().golden) {
-      record.second_opinion = run_golden(config, device, options).outcome;
-      if (record.second_opinion == Outcome::kPassed || record.second_opinion == Outcome::kFailed) return;
+    if (golden != nullptr) {
+      const Vote vote = vote_on_reference(config, device, *golden, options);
+      record.second_opinion = vote.golden;
+      if (vote.reference_wrong) {
+        record.outcome = Outcome::kReferenceWrong;
+        record.blame = Blame::kReference;
+        record.evidence = vote.evidence;
+      }
+      if (vote.golden == Outcome::kPassed || vote.golden == Outcome::kFailed) return;
     }
+    // The simulated device is no second opinion of itself.
+    if (device.can().name.starts_with("sim")) return;
     const auto simulated = open_device("sim", device.can().board);
     record.second_opinion = run_case(config, *simulated, options).outcome;
   }
@@ -238,6 +260,7 @@ class Worker {
 
   Result<std::unique_ptr<Device>> open(const std::string& name) {
     if (name == kSelftest) return open_selftest_device();
+    if (is_planted_device(name)) return open_planted_device(name);
     ProgramLimits limits;
     if (setup_.hello_seconds > 0) limits.hello_seconds = setup_.hello_seconds;
     // The time of a start is not the case's: the parent hears when one begins, and when the case goes on.
