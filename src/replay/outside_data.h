@@ -1,0 +1,55 @@
+// What a tensor holds that no call of a replay has made: the contents that the trace recorded, else values like those
+// that it saw (sketch), else what the recipe of the operator that takes it says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "format/native/native_trace.h"
+#include "model/data_recipe.h"
+#include "ops/op.h"
+#include "replay/live_tensors.h"
+
+namespace opwright::replay {
+
+// A tensor that a call takes.
+struct Wanted {
+  const OpSpec* op = nullptr;  // null: nobody knows the operator, plain numbers
+  const BoundCall& call;
+  std::size_t slot = 0;  // in call.tensors
+  std::uint64_t id = 0;  // recorded; 0 not known
+  std::uint64_t version = 0;
+  std::uint64_t seq = 0;     // of the call
+  std::size_t recorded = 0;  // its slot among the recorded tensors
+};
+
+class OutsideData {
+ public:
+  OutsideData(format::NativeTrace& trace, const DataRecipe& recipe) : trace_(trace), recipe_(recipe) {}
+
+  // Remembers what the trace says of the tensors of a call, made or not.
+  void see(const format::NativeCall& call);
+  Content make(const Wanted& wanted);
+  // What a result held when it was recorded; nothing where the trace does not hold it, or holds another size.
+  std::optional<Content> recorded_result(std::uint64_t seq, std::size_t place, const TensorSpec& spec);
+
+  std::int64_t unusable() const { return unusable_; }  // recorded contents of another size or type
+
+ private:
+  struct Known {
+    std::uint64_t version = 0;
+    std::optional<Hash128> hash;
+    format::ValueId sketch = 0;
+  };
+  std::optional<Content> contents(const Hash128& hash, const TensorSpec& spec);
+  std::optional<Content> like_sketch(format::ValueId sketch, const TensorSpec& spec, std::uint64_t seed);
+  std::uint64_t seed_of(const Wanted& wanted) const;
+
+  format::NativeTrace& trace_;
+  DataRecipe recipe_;
+  std::unordered_map<std::uint64_t, Known> known_;  // by tensor
+  std::int64_t unusable_ = 0;
+};
+
+}  // namespace opwright::replay

@@ -1,0 +1,111 @@
+// A recorded sequence of calls again, on any device: outputs feed their consumers as they did, every call is judged on
+// the very inputs that the device had (local) and against a chain of references from the start (global).
+//
+// Calls are read one after the other; what is held is the tensors that a later call will ask for. The chain computes in
+// double precision and keeps float32 between calls: 2^-24 of each value, far below what any device format shows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "exec/run_case.h"
+#include "format/native/call_filter.h"
+#include "format/native/native_trace.h"
+#include "replay/live_tensors.h"
+
+namespace opwright::replay {
+
+struct Options {
+  format::CallFilter filter;               // which calls of the trace
+  std::uint64_t until = UINT64_MAX;        // the last of them
+  RunOptions run;                          // data and judge
+  bool assume_recent = false;              // a tensor that could be one of several results is the latest
+  Layout assume_layout = Layout::kAbsent;  // of tensors of which the trace says none; kAbsent: those calls are not run
+  double most_work = 4e10;                 // multiply-adds of a call; beyond it is skipped
+  std::int64_t most_elements = std::int64_t{1} << 28;  // of all tensors of a call
+  double global_pcc = 0.99;                            // the bound of the chain
+  std::string save;                                    // folder for the tensors of each call; "" none
+  std::function<bool()> stop;                          // asked between calls; may be empty
+};
+
+// What became of a call. Most calls of a model's program compute nothing.
+enum class Part : std::uint8_t {
+  kRun,         // it has an outcome
+  kSkipped,     // larger than the limits
+  kCarried,     // a tensor moved or converted on the host: its values go on
+  kCollective,  // an exchange between chips, on a device with one: every chip is taken to hold what it holds
+  kSource,      // makes tensors from outside
+  kFreed,       // gives memory back
+  kRead,        // takes a tensor out
+  kOther,       // touches no tensor
+  kInside,      // nobody knows it, but the calls inside it are replayed
+};
+std::string_view name_of(Part part);  // "run", "skipped", …
+
+// How far values are from what they should be.
+struct Distance {
+  double pcc = 0;      // NaN: one side has no spread
+  double rel_rms = 0;  // rms of the difference / rms
+  std::int64_t elements = 0;
+  bool is_finite = true;  // numbers stand where numbers are due
+};
+
+struct StepInput {
+  std::string param;
+  std::uint64_t tensor = 0;  // recorded number; 0 not known
+  Origin origin = Origin::kComputed;
+};
+
+struct Step {
+  std::uint64_t call = 0;
+  std::string op, phase, label;
+  Part part = Part::kRun;
+  Outcome outcome = Outcome::kNotRun;  // of kRun
+  std::string reason;
+  std::vector<std::string> notes;
+  std::vector<StepInput> inputs;
+  std::optional<Distance> local, global, recorded;
+  bool beyond_local = false, beyond_global = false;
+  bool raised = false;  // when it was recorded
+  LiveBytes live;       // with the tensors of the call, before what it frees
+  double device_seconds = 0, reference_seconds = 0;
+  std::string line;  // the case, where it failed
+
+  std::string_view word() const;  // outcome or part
+};
+
+struct Report {
+  std::string device;
+  std::int64_t calls = 0;                        // chosen, without those inside of others that ran
+  std::int64_t nested = 0;                       // inside of others that ran
+  std::int64_t replayed = 0;                     // run on the device
+  std::map<std::string, std::int64_t> outcomes;  // word -> calls
+  struct {
+    std::int64_t recorded = 0, inferred = 0, ambiguous = 0, broken = 0;
+  } edges;  // uses of a tensor that an earlier call made
+  struct {
+    std::int64_t recorded = 0, sketch = 0, recipe = 0;
+  } inputs;  // tensors from outside
+  std::optional<std::uint64_t> first_beyond, first_local, first_global;
+  LiveBytes peak;
+  std::int64_t failed = 0;        // calls that failed their local judgement
+  std::int64_t stale_writes = 0;  // tensors that a call wrote which was not run: they are as they were before
+  std::int64_t copied_views = 0;  // views of another number of elements: a copy each
+  std::int64_t not_chained = 0;   // run calls without an exact result: the chain goes on with the device's values
+  std::int64_t unusable = 0;      // recorded contents of another size or type
+  std::map<std::string, std::int64_t> losses;  // of the trace: kinds of docs/formats/README.md
+  double seconds = 0, device_seconds = 0, reference_seconds = 0;
+  bool stopped = false;
+};
+
+using OnStep = std::function<void(const Step&)>;
+
+Result<Report> replay(format::NativeTrace& trace, Device& device, const Options& options, const OnStep& on_step);
+
+}  // namespace opwright::replay
