@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "compare/verdict.h"
+#include "report/agreement.h"
 #include "report/message_pattern.h"
 
 namespace opwright::report {
@@ -150,7 +152,9 @@ void Analyser::count(const CaseRecord& record, Standing standing) {
   if (!record.against.empty()) {
     ++a.against_cases;
     ++a.against_outcomes[record.against];
-    if (!record.disagreement.empty()) ++a.disagreed;
+    const Agreement agreement = agreement_of(record);
+    if (agreement == Agreement::kDisagree) ++a.disagreed;
+    if (agreement == Agreement::kNotCompared) ++a.not_compared;
   }
 }
 
@@ -192,6 +196,7 @@ void Analyser::measure(const CaseRecord& record, Standing standing) {
       });
     }
   }
+  if (record.notes.find(kJudgedInPart) != std::string::npos) ++a.in_part;
   if (record.faults > 0) {
     ++a.mutated_cases;
     a.faults += record.faults;
@@ -199,6 +204,10 @@ void Analyser::measure(const CaseRecord& record, Standing standing) {
     if (!record.unnoticed.empty())
       for_each_part(record.unnoticed, ',', [&](std::string_view name) { ++a.unnoticed[std::string(name)]; });
   }
+  misuse_.add(record);
+  const std::vector<std::string> blind = blind_classes(record);
+  a.blind_cases += blind.empty() ? 0 : 1;
+  for (const std::string& name : blind) ++a.blind[name];
 }
 
 void Analyser::keep_worst(const CaseRecord& record, Standing standing) {
@@ -254,6 +263,7 @@ void Analyser::tabulate(const CaseRecord& record, Standing standing) {
 
 Analysis Analyser::finish() {
   Analysis& a = analysis_;
+  a.misuse = misuse_.finish();
   if (!a.filtered) a.unreached = std::max<std::int64_t>(0, a.run.planned - a.total);
   std::vector<Cluster> failures, unanswered;
   for (auto& [key, one] : clusters_) {

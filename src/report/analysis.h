@@ -1,5 +1,6 @@
 // What a run says as a whole, from one pass over its results. Memory does not grow with the texts of the cases: kept
-// are the numbers behind the percentiles (about 60 bytes a case), and one entry a distinct operator, model, message, …
+// are the numbers behind the percentiles (about 60 bytes a case), one entry a distinct operator, model, message, …,
+// and with `--mutate` some 60 bytes a wrong use of data
 //
 //   Analyser analyser(run, {.worst = 5});
 //   reader.for_each(run.uid, [&](CaseRecord&& record) { analyser.add(record); return Status(); });
@@ -16,6 +17,7 @@
 
 #include "model/case_record.h"
 #include "report/figures.h"
+#include "report/kill_table.h"
 
 namespace opwright::report {
 
@@ -71,6 +73,7 @@ struct Analysis {
   Figures cold_seconds, kernel_seconds;
   Figures pcc, ulp, nrmse, bound_used;
   std::int64_t judged = 0, elements = 0;  // elements looked at; of all tensors of the judged cases
+  std::int64_t in_part = 0;               // cases of which an output was judged by a sample of its rows
 
   std::int64_t compared_cases = 0, equal_cases = 0;  // executed against traced, field by field
   std::int64_t fields = 0, fields_equal = 0;
@@ -78,8 +81,11 @@ struct Analysis {
 
   std::int64_t mutated_cases = 0, faults = 0, faults_noticed = 0;
   std::map<std::string, std::int64_t> unnoticed;  // fault -> cases
+  Kills misuse;                                   // wrong use of data
+  std::int64_t blind_cases = 0;                   // passed, and would not have shown a large mistake
+  std::map<std::string, std::int64_t> blind;      // mistake -> cases
 
-  std::int64_t against_cases = 0, disagreed = 0;  // of a differential run
+  std::int64_t against_cases = 0, disagreed = 0, not_compared = 0;  // of a differential run (report/agreement.h)
   std::map<std::string, std::int64_t> against_outcomes;
 
   std::map<std::string, std::int64_t> blames;  // of failures; "" nobody looked
@@ -117,6 +123,7 @@ class Analyser {
   Analysis analysis_;
   std::map<std::pair<Outcome, std::string>, Cluster> clusters_;
   std::map<By, std::map<std::string, Group, std::less<>>> groups_;
+  KillTable misuse_;
 };
 
 }  // namespace opwright::report

@@ -124,7 +124,7 @@ JsonObject analysis_json(const Analysis& a) {
                               .add("uncounted_cases", a.uncounted)
                               .add_raw("pass_rate", share_json(a.calls_passed, a.calls))
                               .text());
-  object.add("judged", a.judged).add("elements", a.elements);
+  object.add("judged", a.judged).add("elements", a.elements).add("judged_in_part", a.in_part);
   object.add_raw("executed", JsonObject()
                                  .add("cases", a.compared_cases)
                                  .add("equal_cases", a.equal_cases)
@@ -139,9 +139,12 @@ JsonObject analysis_json(const Analysis& a) {
                                .add("noticed", a.faults_noticed)
                                .add_raw("unnoticed", counts_json(a.unnoticed))
                                .text());
+  object.add_raw("misuse", kills_json(a.misuse));
+  object.add_raw("blind", JsonObject().add("cases", a.blind_cases).add_raw("classes", counts_json(a.blind)).text());
   object.add_raw("differential", JsonObject()
                                      .add("cases", a.against_cases)
                                      .add("disagreed", a.disagreed)
+                                     .add("not_compared", a.not_compared)
                                      .add_raw("outcomes", counts_json(a.against_outcomes))
                                      .text());
   object.add_raw("blame", counts_json(blames)).add("repeated", a.repeated).add("noted", a.noted).add("note", a.note);

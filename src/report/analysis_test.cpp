@@ -105,6 +105,15 @@ TEST(Analysis, OutcomesAreCountedByWhatTheyMean) {
   EXPECT_THAT(text, HasSubstr("5 cases without"));
 }
 
+TEST(Analysis, CasesJudgedInPartAreCounted) {
+  std::vector<CaseRecord> records{record_of(0), record_of(1), record_of(2)};
+  records[1].notes = "judged in part: 64 of 4096 rows";
+  const Analysis a = analysis_of(records);
+  EXPECT_EQ(a.in_part, 1);
+  EXPECT_THAT(analysis_text(a, {}), HasSubstr("1 case judged in part"));
+  EXPECT_THAT(analysis_text(analysis_of({record_of(0)}), {}), Not(HasSubstr("in part")));
+}
+
 TEST(Analysis, EveryOutcomeHasAStanding) {
   std::map<Standing, std::string> names;
   for (const Outcome outcome : all_outcomes()) {
@@ -116,7 +125,8 @@ TEST(Analysis, EveryOutcomeHasAStanding) {
   EXPECT_EQ(names[Standing::kUndecided], " mistrusted unproven accepted xfailed");
   EXPECT_EQ(names[Standing::kNoAnswer], " not_run unsupported lost");
   EXPECT_EQ(names[Standing::kFailed],
-            " vacuous failed refused out_of_memory device_error crashed timed_out host_memory harness_error xpassed");
+            " vacuous failed refused out_of_memory device_error crashed timed_out host_memory harness_error xpassed "
+            "reference_wrong");
 }
 
 TEST(Analysis, TheTimeOfWhatNeverRanIsNowhere) {
@@ -220,7 +230,13 @@ TEST(Analysis, ProofFaultsAndDifferencesAreAddedUp) {
   c.unnoticed = "swap, zero";
   a.against = "refused";
   a.disagreement = "passed here, refused there";
+  b.against = "unsupported";
+  b.disagreement = "as an older program wrote it";
+  c.against = "passed";
   const Analysis analysis = analysis_of({a, b, c});
+  EXPECT_EQ(analysis.against_cases, 3);
+  EXPECT_EQ(analysis.disagreed, 1);
+  EXPECT_EQ(analysis.not_compared, 1);
   EXPECT_EQ(analysis.compared_cases, 2);
   EXPECT_EQ(analysis.equal_cases, 1);
   EXPECT_THAT(analysis.differing_fields, ElementsAre(Pair("dim", 1), Pair("input_tensor.dtype", 1)));
@@ -229,7 +245,9 @@ TEST(Analysis, ProofFaultsAndDifferencesAreAddedUp) {
   EXPECT_THAT(text, HasSubstr("executed == traced in 18 of 20 fields, 1 of 2 cases (50.0 %)"));
   EXPECT_THAT(text, HasSubstr("not looked at in 1 case"));
   EXPECT_THAT(text, HasSubstr("6 of 8 planted faults noticed (75.0 %) in 1 case; 1 vacuous"));
-  EXPECT_THAT(text, HasSubstr("1 of 1 cases disagree"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("1 of 2 cases disagree with the second device, 1 not compared, because one of the two has no answer"));
 }
 
 TEST(Analysis, JsonIsSoundAndHasThePromisedNames) {

@@ -139,15 +139,24 @@ std::string proof_text(const Analysis& a) {
                         plural(a.mutated_cases, "case"), grouped(vacuous == a.outcomes.end() ? 0 : vacuous->second));
     if (!a.unnoticed.empty()) text += fmt::format("{}unnoticed: {}\n", label(""), count_list(a.unnoticed, 6));
   }
+  if (a.blind_cases > 0)
+    text += fmt::format("{}{} would not have shown a mistake of 2 % rms or more: {}\n", label("blind"),
+                        plural(a.blind_cases, "passed case"), count_list(a.blind, 6));
   if (a.against_cases > 0)
-    text += fmt::format("{}{} of {} cases disagree with {} (there: {})\n", label("against"), grouped(a.disagreed),
-                        grouped(a.against_cases), a.run.against.empty() ? "the second device" : visible(a.run.against),
-                        count_list(a.against_outcomes, 6));
+    text += fmt::format(
+        "{}{} of {} cases disagree with {}{} (there: {})\n", label("against"), grouped(a.disagreed),
+        grouped(a.against_cases - a.not_compared), a.run.against.empty() ? "the second device" : visible(a.run.against),
+        a.not_compared == 0
+            ? ""
+            : fmt::format(", {} not compared, because one of the two has no answer", grouped(a.not_compared)),
+        count_list(a.against_outcomes, 6));
   if (a.failed > 0) {
     auto blames = a.blames;
     if (const auto nobody = blames.extract(""); !nobody.empty()) blames["not attributed"] = nobody.mapped();
     text += fmt::format("{}{}\n", label("blame"), count_list(blames, 8));
   }
+  if (a.in_part > 0)
+    text += fmt::format("{}{} judged in part, by a sample of rows\n", label("sampled"), plural(a.in_part, "case"));
   if (a.noted > 0)
     text +=
         fmt::format("{}{} a note, e.g. {}\n", label("notes"),
@@ -256,6 +265,7 @@ std::string analysis_text(const Analysis& a, const TextOptions& options) {
                         a.dram.empty() ? "not reported" : size_text(static_cast<std::int64_t>(a.dram.max())));
   const auto ops = a.tables.find(By::kOp);
   if (ops != a.tables.end() && ops->second.size() > 1) text += '\n' + groups_text(ops->second, options.groups);
+  text += kills_text(a.misuse);
   if (!a.failures.empty())
     text += "\nfailures, by how they ended and what was said\n" +
             clusters_text(a.failures, options.clusters, options.width);

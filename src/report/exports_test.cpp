@@ -101,7 +101,7 @@ TEST(Junit, FailuresErrorsAndSkipsAreToldApart) {
   const auto written = write_junit(folder.file("r.xml"), run_of("r1"), stream_of(records));
   ASSERT_TRUE(written) << written.error().message;
   const std::string text = content_of(folder.file("r.xml"));
-  EXPECT_THAT(text, HasSubstr("tests=\"18\" failures=\"5\" errors=\"5\" skipped=\"3\""));
+  EXPECT_THAT(text, HasSubstr("tests=\"19\" failures=\"6\" errors=\"5\" skipped=\"3\""));
   EXPECT_THAT(text, HasSubstr("<failure message=\"why &lt;&amp;&gt; &quot;failed&quot;\\u"));
   EXPECT_THAT(text, HasSubstr("<skipped message=\"unsupported: why"));
   EXPECT_THAT(text, HasSubstr("repeat: opwright run --case 'ttnn.sigmoid_accurate("));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "report/kill_table.h"
 #include "report/markup.h"
 #include "report/page_data.h"
 
@@ -83,12 +84,16 @@ std::string filled(std::string_view text, const std::vector<std::pair<std::strin
 
 }  // namespace
 
-Result<Page> make_page(const RunRecord& run, const ResultStream& results) {
+Result<Page> make_page(const RunRecord& run, const ResultStream& results, std::span<const SideTable> tables) {
   PageData data;
+  KillTable misuse;
   OPWRIGHT_TRY(results([&](CaseRecord&& record) -> Status {
+    misuse.add(record);
     data.add(record);
     return {};
   }));
+  std::string judge = kills_html(misuse.finish());
+  for (std::size_t i = 0; i < tables.size(); ++i) judge += side_table_html(tables[i], fmt::format("table-{}", i + 1));
   const std::string code = script();
   const std::string theme(embedded::kPageTheme);
   const std::string style(embedded::kPageCss);
@@ -101,6 +106,7 @@ Result<Page> make_page(const RunRecord& run, const ResultStream& results) {
        {"title", markup_text(fmt::format("{} on {} · Opwright", run.uid, run.device))},
        {"style", style},
        {"theme", theme},
+       {"misuse", judge},
        {"data", data_elements(run, data)},
        {"script", code}});
   return page;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/result.h"
 #include "model/case_record.h"
 #include "report/result_stream.h"
+#include "report/side_table.h"
 
 namespace opwright::report {
 
@@ -14,6 +16,6 @@ struct Page {
   std::string html;
   std::int64_t results = 0;
 };
-Result<Page> make_page(const RunRecord& run, const ResultStream& results);
+Result<Page> make_page(const RunRecord& run, const ResultStream& results, std::span<const SideTable> tables = {});
 
 }  // namespace opwright::report

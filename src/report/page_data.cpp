@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/json_object.h"
+#include "report/agreement.h"
 #include "report/message_pattern.h"
 
 namespace opwright::report {
@@ -147,9 +148,7 @@ void PageData::add(const CaseRecord& record) {
       count(record.attempts),
       text(record.against),
       text(record.disagreement),
-      text(record.against.empty()        ? ""
-           : record.disagreement.empty() ? "agree"
-                                         : "disagree"),
+      text(std::string(name_of(agreement_of(record)))),
   };
   for (std::size_t i = 0; i < values.size(); ++i) put(i, values[i]);
 

@@ -6,6 +6,7 @@
 
 #include "base/near_names.h"
 #include "base/text.h"
+#include "report/agreement.h"
 
 namespace opwright::report {
 namespace {
@@ -60,7 +61,8 @@ Status ResultFilter::check() const {
 }
 
 bool ResultFilter::matches(const CaseRecord& record) const {
-  return any(ops, [&](const std::string& op) { return is_op(record.op, op); }) &&
+  return (!disagreeing || agreement_of(record) == Agreement::kDisagree) &&
+         any(ops, [&](const std::string& op) { return is_op(record.op, op); }) &&
          any(outcomes,
              [&](const std::string& word) {
                if (word == name_of(record.outcome)) return true;
@@ -90,9 +92,10 @@ ResultStream filtered(ResultStream results, ResultFilter filter) {
     }));
     if (found) return {};
     const auto equal = [](std::string_view a, std::string_view b) { return a == b; };
-    return fail(ErrorCode::kNotFound,
-                fmt::format("no result of the run matches{}{}", missing("operator", filter.ops, ops, is_op),
-                            missing("model", filter.models, models, equal)));
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("no result of the run matches{}{}{}", filter.disagreeing ? " --disagreeing" : "",
+                    missing("operator", filter.ops, ops, is_op), missing("model", filter.models, models, equal)));
   };
 }
 

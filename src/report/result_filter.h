@@ -1,5 +1,5 @@
-// Which results of a run are looked at: `--op`, `--outcome`, `--model`. Of one kind any may match, of all kinds one
-// must.
+// Which results of a run are looked at: `--op`, `--outcome`, `--model`, `--disagreeing`. Of one kind any may match, of
+// all kinds one must.
 #pragma once
 
 #include <set>
@@ -15,7 +15,9 @@ struct ResultFilter {
   std::vector<std::string> outcomes;  // of the vocabulary, or "failure": whatever somebody has to look at
   std::vector<std::string> models;
 
-  bool empty() const { return ops.empty() && outcomes.empty() && models.empty(); }
+  bool disagreeing = false;  // of a differential run: where the two devices answered, and not the same
+
+  bool empty() const { return ops.empty() && outcomes.empty() && models.empty() && !disagreeing; }
   // Whether the outcomes are words of the vocabulary; an error names near ones.
   Status check() const;
   bool matches(const CaseRecord& record) const;

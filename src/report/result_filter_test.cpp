@@ -26,6 +26,20 @@ TEST(ResultFilter, OfOneKindAnyOfAllKindsEach) {
   EXPECT_FALSE(matches({.ops = {"rotary_embedding"}, .outcomes = {"passed"}}));
 }
 
+TEST(ResultFilter, OnlyRealDisagreementsDisagree) {
+  const auto disagrees = [](Outcome here, const char* there, const char* difference) {
+    CaseRecord record = record_of(0, here, "ttnn.add");
+    record.against = there;
+    record.disagreement = difference;
+    return ResultFilter{.disagreeing = true}.matches(record);
+  };
+  EXPECT_TRUE(disagrees(Outcome::kPassed, "refused", "outcome"));
+  EXPECT_FALSE(disagrees(Outcome::kPassed, "passed", ""));
+  EXPECT_FALSE(disagrees(Outcome::kPassed, "unsupported", "as an older program wrote it"));
+  EXPECT_FALSE(disagrees(Outcome::kLost, "accepted", "as an older program wrote it"));
+  EXPECT_FALSE(disagrees(Outcome::kPassed, "", ""));
+}
+
 TEST(ResultFilter, WhatMatchesNothingIsAnErrorThatHelps) {
   const std::vector<CaseRecord> records{record_of(0, Outcome::kPassed, "ttnn.add")};
   const auto none = filtered(stream_of(records), {.ops = {"ad"}, .models = {"efficientnet"}});

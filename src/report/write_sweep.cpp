@@ -18,10 +18,11 @@
 #include "base/json.h"
 #include "base/json_object.h"
 #include "base/json_write.h"
+#include "base/text.h"
+#include "dialect/ttnn/sweep_modules.h"
 #include "model/case_line.h"
 #include "model/config_fields.h"
 #include "report/exports.h"
-#include "vectors/module_names.h"
 
 namespace opwright::report {
 namespace {
@@ -37,8 +38,8 @@ std::string status_of(Outcome outcome) {
 }
 
 std::string module_of(const std::string& op) {
-  std::string module = vectors::module_of_traced(op);
-  return module.empty() ? vectors::module_of_case_lines(op) : module;
+  std::string module = module_of_traced(op);
+  return module.empty() ? module_of_case_lines(op) : module;
 }
 
 // "2026-11-15T20:00:00.5Z" + 0.25 -> "2026-11-15T20:00:00.750000Z"; a text that is no time stays as it is
@@ -146,7 +147,7 @@ std::string record_json(const RunRecord& run, const CaseRecord& record, const st
       .add("frontend", "ttnn.op")
       .add("model_name", models.empty() ? "n/a" : std::string_view(models))
       .add("op_kind", std::string_view(module).substr(0, module.find('.')))
-      .add("op_name", std::string_view(module).substr(module.rfind('.') + 1))
+      .add("op_name", last_part(module, "."))
       .add("framework_op_name", "sweep")
       .add_raw("inputs", "null")
       .add_raw("outputs", "null")

@@ -45,7 +45,7 @@ function panelOf(row, details) {
     col.faults[row] > 0 && block("Planted faults", el("p", null, `${col.faults_noticed[row]} of ${col.faults[row]} noticed`),
       details.unnoticed && el("p", { class: "note" }, `not noticed: ${details.unnoticed}`)),
     text("against", row) && block(`Against ${report.run.against || "the second device"}`, el("p", null, badge(text("against", row))),
-      el("p", null, text("disagreement", row) || "The two agree.")),
+      el("p", null, text("disagreement", row) || (text("agreement", row) === "agree" ? "The two agree." : "One of them has no answer."))),
     details.notes && block("Notes", el("p", null, details.notes)),
     outputsOf(details),
     block("Cost", pairs([

@@ -3,7 +3,7 @@
 
 // Outcomes from good to bad, as bars and legends show them; the sign says what the colour says.
 const SIGNS = {
-  passed: "✓", accepted: "✓", xfailed: "✓", mistrusted: "?", vacuous: "○", unproven: "≠", xpassed: "!",
+  passed: "✓", accepted: "✓", xfailed: "✓", mistrusted: "?", vacuous: "○", unproven: "≠", xpassed: "!", reference_wrong: "!",
   failed: "✕", refused: "⊘", out_of_memory: "▦", unsupported: "–", lost: "…", device_error: "↯", crashed: "✹",
   timed_out: "◷", host_memory: "▤", harness_error: "⚙", not_run: "·",
 };
@@ -54,8 +54,9 @@ function figuresOf(rows) {
     sum.noVerdict += !ran;
     sum.ran += ran;
     sum.wall += ran ? col.wall[row] : 0;
-    sum.compared += text("agreement", row) !== "";
-    sum.agreed += text("agreement", row) === "agree";
+    const agreement = text("agreement", row);
+    sum.compared += agreement === "agree" || agreement === "disagree";
+    sum.agreed += agreement === "agree";
     sum.fields += col.fields[row];
     sum.fieldsEqual += col.fields_equal[row];
     sum.faults += col.faults[row];
