@@ -116,6 +116,11 @@ Result<Conversion> convert_trace(const ConvertOptions& options) {
   return conversion;
 }
 
+Result<NativeTrace> open_as_native(const std::string& path, Conversion& conversion) {
+  OPWRIGHT_TRY_ASSIGN(Source source, source_at(path));
+  return opened(source, conversion);
+}
+
 Result<TrimmedTrace> trim_trace(const TrimOptions& options) {
   std::error_code ignored;
   if (fs::equivalent(options.input, options.output, ignored))

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "format/conversion.h"
 #include "format/native/call_filter.h"
+#include "format/native/native_trace.h"
 #include "format/native/trace_damage.h"
 #include "format/native/trim.h"
 
@@ -26,6 +27,9 @@ struct ConvertOptions {
 };
 
 Result<format::Conversion> convert_trace(const ConvertOptions& options);
+
+// Whatever `convert` reads, as a native trace in memory. What was lost on the way is added to `conversion`.
+Result<format::NativeTrace> open_as_native(const std::string& path, format::Conversion& conversion);
 
 struct TrimOptions {
   std::string input, output;  // two files

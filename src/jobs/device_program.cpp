@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/subprocess.h"
+#include "exec/planted_device.h"
 #include "launch/mock.h"
 #include "launch/program.h"
 #include "launch/python_package.h"
@@ -118,6 +119,7 @@ Result<double> parse_start_seconds(const std::string& text) {
 }
 
 Result<std::unique_ptr<Device>> open_any_device(const std::string& device, const ProgramSettings& settings) {
+  if (is_planted_device(device)) return open_planted_device(device);
   if (!is_device_program(device)) return open_device(device);
   OPWRIGHT_TRY_ASSIGN(DeviceProgram program, device_program(device, settings.python));
   OPWRIGHT_TRY_ASSIGN(std::unique_ptr<Device> opened,

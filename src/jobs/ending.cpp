@@ -1,5 +1,7 @@
 #include "jobs/ending.h"
 
+#include <algorithm>
+
 namespace opwright::jobs {
 namespace {
 
@@ -34,10 +36,23 @@ Ending ending_of(const SingleReport& report) {
   return well_if((outcome == Outcome::kPassed || outcome == Outcome::kAccepted) && report.record.disagreement.empty());
 }
 
+Ending ending_of(const ReplayOutcome& outcome) {
+  const replay::Report& report = outcome.report;
+  if (report.stopped) return Ending::kInterrupted;
+  if (report.failed > 0) return Ending::kDifference;
+  return report.replayed > 0 ? Ending::kWell : Ending::kFailed;
+}
+
 Ending ending_of(const report::Analysis& asked) { return well_if(asked.failed == 0); }
 Ending ending_of(const report::RunDiff& diff) { return well_if(!diff.has_new_failure()); }
 Ending ending_of(const ConfigsDiff& diff) { return well_if(diff.equal()); }
 Ending ending_of(const HashReport& report) { return well_if(report.mismatches.empty()); }
+Ending ending_of(const ShrinkReport& report) {
+  if (report.interrupted) return Ending::kInterrupted;
+  const bool all = std::ranges::all_of(
+      report.failures, [](const ShrunkFailure& failure) { return failure.end == ShrunkFailure::End::kShrunk; });
+  return all ? Ending::kWell : Ending::kFailed;
+}
 Ending ending_of(const SalvageReport& report) { return well_if(report.lost.empty()); }
 Ending ending_of(const ConformReport& report) { return well_if(report.disagreements.empty()); }
 

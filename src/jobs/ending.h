@@ -9,9 +9,11 @@
 #include "jobs/check_hashes.h"
 #include "jobs/diff_configs.h"
 #include "jobs/ingest.h"
+#include "jobs/replay_trace.h"
 #include "jobs/run_single.h"
 #include "jobs/run_suite.h"
 #include "jobs/salvage_store.h"
+#include "jobs/shrink_failure.h"
 #include "report/analysis.h"
 #include "report/run_diff.h"
 
@@ -33,10 +35,12 @@ Ending ending_of(const Error& error);
 Ending ending_of(const ImportReport& report);     // what was read is in the store, or need not be
 Ending ending_of(const RunReport& report);        // nothing failed, devices agree, and something was passed or accepted
 Ending ending_of(const SingleReport& report);     // passed or accepted, and a second opinion agrees
+Ending ending_of(const ReplayOutcome& outcome);   // calls were run, and none failed its local judgement
 Ending ending_of(const report::Analysis& asked);  // of a run that is looked at again: nothing failed
 Ending ending_of(const report::RunDiff& diff);    // nothing fails that did not before
 Ending ending_of(const ConfigsDiff& diff);        // both have the same configurations
 Ending ending_of(const HashReport& report);       // every hash is explained
+Ending ending_of(const ShrinkReport& report);     // every failure was made smaller
 Ending ending_of(const SalvageReport& report);    // all of the store was saved
 Ending ending_of(const ConformReport& report);    // the device agrees with the ground truth
 

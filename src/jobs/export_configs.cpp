@@ -26,7 +26,7 @@ std::string jsonl_text(const std::vector<select::Selected>& selected, ExportRepo
         .add_raw("sources", json_array(one.sources(), false))
         .add_raw("arguments", arguments_json(one.config))
         .add("raised", one.raised)
-        .add("error", one.error());
+        .add("error", one.error);
     text += object.text() + "\n";
     ++report.configurations;
   }
@@ -44,7 +44,7 @@ std::string csv_text(const std::vector<select::Selected>& selected, ExportReport
     text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_cell(one.config.op), to_hex(one.config.key),
                         name_of(one.config.convention), one.calls, one.uncounted, csv_cell(joined(one.models())),
                         csv_cell(joined(one.machines())), csv_cell(normalize::canonical_text(one.config)), one.raised,
-                        csv_cell(one.error()));
+                        csv_cell(one.error));
     ++report.configurations;
   }
   return text;
@@ -72,7 +72,7 @@ void leave_out_dialects(std::vector<select::Selected>& selected, ExportReport& r
 Result<ExportedConfigs> export_configs(const ExportOptions& options) {
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, parse_where(options.question.where));
   OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(options.question.store, options.question.wait_ms));
-  OPWRIGHT_TRY_ASSIGN(std::vector<select::Selected> selected, select::select_all(*reader, selector));
+  OPWRIGHT_TRY_ASSIGN(std::vector<select::Selected> selected, select::select_all(*reader, selector, select::kAllOfIt));
   OPWRIGHT_TRY_ASSIGN(const auto traces, reader->traces());
   ExportedConfigs out;
   const bool is_master = options.format == ExportFormat::kMaster || options.format == ExportFormat::kMaster1;

@@ -11,6 +11,13 @@ namespace {
 
 constexpr json::Style kStyle{.sort_keys = false, .indent = 2};
 
+std::string arguments_json(const OpConfig& config, const store::FormRow& form) {
+  if (form.kind == FormKind::kEra1) return form.text;
+  json::Document document;
+  const auto root = document.parse(form.text);
+  return format::era1_arguments(config, form.kind, root ? **root : json::Node{});
+}
+
 std::string configuration_json(const select::Selected& selected, const store::FormRow& form) {
   std::set<std::string> sources, machines;
   for (const store::OccurrenceRow& row : selected.occurrences) {
@@ -19,7 +26,7 @@ std::string configuration_json(const select::Selected& selected, const store::Fo
     if (!row.machine.empty()) machines.insert(row.machine);
   }
   JsonObject object;
-  object.add_raw("arguments", form.kind == FormKind::kEra1 ? form.text : format::era1_arguments(selected.config));
+  object.add_raw("arguments", arguments_json(selected.config, form));
   if (sources.size() > 1)
     object.add_raw("source", json_array({sources.begin(), sources.end()}, false));
   else

@@ -19,6 +19,7 @@
 #include "jobs/store_source.h"
 #include "jobs/writer_thread.h"
 #include "normalize/normalize.h"
+#include "select/arguments.h"
 #include "select/selected.h"
 #include "select/terms.h"
 #include "store/store.h"
@@ -36,6 +37,15 @@ struct KeyHasher {
     return hash;
   }
 };
+
+Hash128 fingerprint_of(FormKind kind, std::string_view op, std::string_view minified) {
+  thread_local std::string head;
+  // One spelling is one form, whether a native trace or a file of the existing tracer had it first.
+  head.assign(1, static_cast<char>(is_era2_text(kind) ? FormKind::kEra2 : kind));
+  head += op;
+  const Hash128 seed = xxh128(head);
+  return xxh128(minified, seed.low ^ seed.high);
+}
 
 template <class F>
 void for_each_piece(const format::TraceBytes& trace, F&& take) {
@@ -202,7 +212,7 @@ class Ingest final : public format::TraceSink {
               observed.path, observed.op, observed.offset));
     }
     minified_ = *minified;
-    const Hash128 fingerprint = fingerprint_of(observed);
+    const Hash128 fingerprint = fingerprint_of(observed.kind, observed.op, minified_);
     if (const auto seen = seen_forms_.find(fingerprint); seen != seen_forms_.end()) {
       share(seen->second, observed.kind);
       return seen->second;
@@ -221,15 +231,6 @@ class Ingest final : public format::TraceSink {
       }
     }
     return add_form(observed, operation, fingerprint);
-  }
-
-  Hash128 fingerprint_of(const Observed& observed) {
-    fingerprint_text_.clear();
-    // One spelling is one form, whether a native trace or a file of the existing tracer had it first.
-    fingerprint_text_ += static_cast<char>(is_era2_text(observed.kind) ? FormKind::kEra2 : observed.kind);
-    fingerprint_text_ += observed.op;
-    const Hash128 head = xxh128(fingerprint_text_);
-    return xxh128(minified_, head.low ^ head.high);
   }
 
   Result<std::optional<FormId>> add_form(const Observed& observed, const Operation& operation,
@@ -251,7 +252,9 @@ class Ingest final : public format::TraceSink {
     if (notes.unknown_names > 0 && report_.unknown_names == 0) report_.unknown_example = notes.unknown_example;
     report_.unknown_names += static_cast<std::int64_t>(notes.unknown_names);
     if (notes.duplicate_keys > 0) lose_duplicates(observed, static_cast<std::int64_t>(notes.duplicate_keys));
+    const ConfigId next = next_config_;
     OPWRIGHT_TRY_ASSIGN(const ConfigId id, configuration_of(*config));
+    if (id != next) batch_.records.push_back({id, fingerprint, select::parts_of(*config)});
     see(id, operation);
     const FormId form = next_form_;
     ++next_form_.value;
@@ -288,7 +291,7 @@ class Ingest final : public format::TraceSink {
     ++next_config_.value;
     ++report_.added;
     new_configs_.emplace(config.key, id);
-    batch_.configurations.push_back({id, config.op, config.convention, config.key});
+    batch_.configurations.push_back({id, config.op, config.convention, config.key, select::parts_of(config)});
     terms_.clear();
     select::append_terms(config, terms_);
     for (const select::Term term : terms_) batch_.postings.push_back({term, id});
@@ -310,7 +313,6 @@ class Ingest final : public format::TraceSink {
   std::vector<select::Term> terms_;
   std::vector<char> minify_buffer_;
   std::string_view minified_;  // the arguments of the observation at hand
-  std::string fingerprint_text_;
   std::unordered_map<std::string, Operation> operations_;
   Operation* last_operation_ = nullptr;
   std::string_view last_spelled_;
@@ -340,6 +342,32 @@ Result<Fetched> fetch_streams(const std::vector<std::string>& paths) {
     fetched.push_back(std::move(input));
   }
   return fetched;
+}
+
+// An older program kept no records: they are made of the texts once, before anything else is written.
+Status add_records(store::Store& store, int wait_ms, store::Writer& writer) {
+  OPWRIGHT_TRY_ASSIGN(const std::vector<ConfigId> ids, writer.without_records());
+  if (ids.empty()) return {};
+  OPWRIGHT_TRY_ASSIGN(const auto reader, store.reader(wait_ms));
+  normalize::Normalizer normalizer;
+  format::LiftNotes notes;
+  for (std::size_t at = 0; at < ids.size(); at += kBatchForms) {
+    OPWRIGHT_TRY_ASSIGN(const auto forms,
+                        reader->forms(std::span(ids).subspan(at, std::min(kBatchForms, ids.size() - at))));
+    store::Batch batch;
+    ConfigId last{-1};
+    for (const store::FormRow& form : forms) {
+      const bool is_first = form.configuration != last;  // by fingerprint
+      last = form.configuration;
+      if (!is_first) continue;
+      const auto config = normalizer.normalize(form.kind, form.op, form.text, notes);
+      if (config)  // else it is read from its text, and whoever asks is told
+        batch.records.push_back(
+            {form.configuration, fingerprint_of(form.kind, form.op, form.text), select::parts_of(*config)});
+    }
+    OPWRIGHT_TRY(writer.write(batch));
+  }
+  return {};
 }
 
 Status read_all(const std::vector<std::string>& paths, Fetched& fetched, const IngestOptions& options, Ingest& ingest) {
@@ -378,6 +406,7 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
     OPWRIGHT_TRY_ASSIGN(writer, store->writer(options.wait_ms, select::identity_of_this_build(), options.durability));
   }
   OPWRIGHT_TRY_ASSIGN(auto lookup, store->lookup(options.wait_ms));
+  if (writer) OPWRIGHT_TRY(add_records(*store, options.wait_ms, *writer));
   std::optional<WriterThread> thread;
   if (writer) thread.emplace(*writer);
   // In a dry run new rows get numbers no store has.

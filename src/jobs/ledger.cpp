@@ -78,10 +78,9 @@ void Ledger::add(FormId form, const Observed& observed) {
 
 // A machine in short and the same in whole are one: a trace and the master that was made from it tell of one machine.
 std::uint32_t Ledger::machine_number(std::string_view text) {
-  if (const auto known = whole_machines_.find(text); known != whole_machines_.end()) return known->second;
-  const std::string shorter = short_machine(text);
-  const std::uint32_t number = machines_.number(shorter);
-  if (shorter != text) whole_machines_.emplace(text, number);
+  if (const auto known = known_machines_.find(text); known != known_machines_.end()) return known->second;
+  const std::uint32_t number = machines_.number(short_machine(text));
+  known_machines_.emplace(text, number);
   return number;
 }
 

@@ -76,7 +76,7 @@ class Ledger {
   std::uint32_t machine_number(std::string_view text);
 
   Names sources_, machines_, sweeps_, hashes_, extras_;
-  std::map<std::string, std::uint32_t, std::less<>> whole_machines_;  // texts as they came, where the short one differs
+  std::map<std::string, std::uint32_t, std::less<>> known_machines_;  // by the texts as they came
   Names traces_;                                          // uids; a trace without one has a stand-in until it ends
   std::vector<TraceInfo> descriptions_;                   // all that was said, in any order: the store unites it
   std::vector<std::string> listed_traces_;                // uids of sightings since the last end of a trace

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
+#include "base/atomic_file.h"
+#include "base/input.h"
 #include "base/near_names.h"
+#include "report/html.h"
 #include "store/store.h"
 
 namespace opwright::jobs {
@@ -99,6 +103,28 @@ Result<std::vector<report::Exported>> export_results(const RunResults& results,
     done.push_back(std::move(one));
   }
   return done;
+}
+
+Result<WrittenPage> write_page(const ResultsQuestion& question, const std::string& name, const std::string& folder,
+                               const std::vector<std::string>& tables) {
+  std::vector<report::SideTable> beside;
+  for (const std::string& path : tables) {
+    OPWRIGHT_TRY_ASSIGN(Input input, Input::open(path));
+    OPWRIGHT_TRY_ASSIGN(const Text text, std::move(input).read_all());
+    OPWRIGHT_TRY_ASSIGN(report::SideTable table, report::parse_side_table(text.view(), path));
+    beside.push_back(std::move(table));
+  }
+  OPWRIGHT_TRY_ASSIGN(const RunResults results, RunResults::open(question, name));
+  OPWRIGHT_TRY_ASSIGN(const report::Page page, report::make_page(results.run(), results.stream(), beside));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fail(ErrorCode::kIo,
+                fmt::format("{}: cannot make this folder: {}; --html needs a folder that can be written", folder,
+                            error.message()));
+  OPWRIGHT_TRY(write_into(folder, "index.html", page.html));
+  return WrittenPage{results.run(), page.results, static_cast<std::int64_t>(page.html.size()),
+                     (std::filesystem::path(folder) / "index.html").string()};
 }
 
 }  // namespace opwright::jobs

@@ -61,4 +61,14 @@ Result<ResultsTarget> parse_results_target(const std::string& text);
 Result<std::vector<report::Exported>> export_results(const RunResults& results,
                                                      const std::vector<ResultsTarget>& targets);
 
+struct WrittenPage {
+  RunRecord run;
+  std::int64_t results = 0, bytes = 0;
+  std::string path;
+};
+// The results of a run as one page, FOLDER/index.html, whole or not at all; the folder is made where it is not there.
+// `tables`: files of tables to show on it (report/side_table.h).
+Result<WrittenPage> write_page(const ResultsQuestion& question, const std::string& name, const std::string& folder,
+                               const std::vector<std::string>& tables = {});
+
 }  // namespace opwright::jobs

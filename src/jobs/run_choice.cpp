@@ -189,9 +189,7 @@ Result<RunOptions> case_options(const RunChoice& choice) {
   if (choice.sample) options.most_elements = static_cast<std::int64_t>(*choice.sample);
   const std::string data = choice.data.empty() ? "normal" : choice.data;
   const auto distribution = parse_distribution(data);
-  if (!distribution)
-    return fail(ErrorCode::kUsage,
-                fmt::format("--data: no distribution '{}'; normal, uniform, positive or integers", data));
+  if (!distribution) return fail(ErrorCode::kUsage, "--data: " + no_distribution(data));
   options.recipe.distribution = *distribution;
   options.pcc = choice.pcc;
   options.compute = !choice.check;

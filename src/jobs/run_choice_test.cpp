@@ -107,7 +107,7 @@ TEST(RunChoice, OptionsOfACaseComeFromIt) {
   EXPECT_EQ(options->repeat, 2);
   EXPECT_EQ(case_options({.sample = 0}).error().message, "--sample: at least 1");
   EXPECT_EQ(case_options({.data = "pink"}).error().message,
-            "--data: no distribution 'pink'; normal, uniform, positive or integers");
+            "--data: no distribution 'pink'; normal, uniform, positive, integers, zeros, ones or special");
   EXPECT_EQ(case_options({.against = "null", .golden = true}).error().code, ErrorCode::kUsage);
 }
 

@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/words.h"
 #include "exec/job.h"
 #include "exec/record_of.h"
 #include "exec/run_order.h"
 #include "exec/traced_board.h"
+#include "jobs/question.h"
+#include "jobs/recorded_returns.h"
 
 namespace opwright::jobs {
 namespace {
@@ -28,6 +31,13 @@ CostModel cost_of(const std::string& device) {
   return device.starts_with("sim") || device == "selftest" ? CostModel::kSimulated : CostModel::kExternal;
 }
 
+// Vectors of a file come without a store.
+Result<RecordedReturns> recorded_returns(const RunChoice& choice, const VectorPlace& place) {
+  if (!choice.vectors.empty() || !choice.suites.empty()) return RecordedReturns();
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(place.store, place.wait_ms));
+  return RecordedReturns::read(*reader);
+}
+
 }  // namespace
 
 Result<RunPlan> plan_run(const PlanOptions& options) {
@@ -43,6 +53,7 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   const bool own_board = options.own_board();
   const Board usual = board_of(device);
   const std::string flags = repeat_flags(choice);
+  OPWRIGHT_TRY_ASSIGN(const RecordedReturns returns, recorded_returns(choice, options.place));
   Sha256 digest{};  // of all ids so far: the plan does not hold them
   OPWRIGHT_TRY(for_each_vector(choice, options.place, [&](vectors::TestVector&& vector) -> Status {
     // What the device can answer by itself (lost arguments, host tensors) is asked and counted with the results; a call
@@ -67,10 +78,13 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
     job.record.repeat += flags;
     if (vector.pcc && !options.run.pcc) job.record.repeat += fmt::format(" --pcc {}", *vector.pcc);
     if (own_board) job.board = where.name;
+    job.recorded = returns.of(vector.key);
+    if (!job.recorded.empty()) job.record.repeat += " --recorded " + shell_word(to_json(job.recorded));
     const CaseEstimate cost = estimate(vector.config, where, cost_of(device), options.run);
     job.bytes = cost.bytes;
     job.record.elements = cost.elements;
-    job.seconds = choice.timeouts.of(job.record, vector.seconds, cost.seconds);
+    // With --mutate the references of wrong calls take their time, too: some dozens of them, on a part of the rows.
+    job.seconds = choice.timeouts.of(job.record, vector.seconds, choice.mutate ? 4 + 8 * cost.seconds : cost.seconds);
     digest = sha256(to_hex(digest) + vector.id);
     return plan.spool.append(to_json(job), {.bytes = cost.bytes,
                                             .weight = vector.calls,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "device/device.h"
@@ -12,8 +13,10 @@
 namespace opwright::jobs {
 
 struct SingleRun {
-  std::string line;  // the case, as it is written
-  RunChoice choice;  // device, second opinion, data and judge; what chooses among cases means nothing here
+  std::string line;                // the case, as it is written
+  std::vector<std::string> after;  // cases that run before it on the same device, in their order
+  RunChoice choice;      // device, second opinion, data and judge; what chooses among cases means nothing here
+  std::string recorded;  // what its calls returned when they were traced (exec/recorded_return.h), JSON; "" not known
   std::optional<PccVariant> metric;  // also say what this variant of PCC would have said
 };
 

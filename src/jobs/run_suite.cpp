@@ -203,7 +203,7 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
   if (plan.chosen.empty())
     return fail(
         ErrorCode::kNotFound,
-        "no case to run: the store, the selector or the shard leaves none ('opwright vectors' shows what there is)");
+        "no case to run: the store, the selector or --shard leaves none ('opwright vectors' shows what there is)");
   if (before && digest_of(before->run) != plan.digest)
     return fail(ErrorCode::kBadInput,
                 fmt::format("run {} had other cases than the store gives now; start a new run", before->run.uid));

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 
+#include "base/hash.h"
 #include "normalize/normalize.h"
+#include "select/arguments.h"
 #include "select/facts.h"
 #include "select/terms.h"
 #include "store/store.h"
@@ -32,6 +35,7 @@ Result<std::int64_t> check_meaning(const std::string& file, int wait_ms, store::
   std::vector<store::Word> words;
   std::vector<std::int64_t> seen;
   std::vector<select::Term> terms;
+  std::set<std::pair<std::int64_t, Hash128>> meant;  // configuration, its parts by one of its texts
   OPWRIGHT_TRY(salvage->forms([&](const store::sqlite::SavedForm& saved) -> Status {
     format::LiftNotes notes;
     const auto config = normalizer.normalize(saved.form.kind, saved.form.op, saved.form.text, notes);
@@ -50,11 +54,17 @@ Result<std::int64_t> check_meaning(const std::string& file, int wait_ms, store::
     select::append_terms(*config, terms);
     for (const select::Term term : terms) wanted.emplace_back(term, saved.form.configuration.value);
     select::append_facts(*config, saved.form.configuration, wanted_facts, words);
+    meant.emplace(saved.form.configuration.value, xxh128(select::parts_of(*config)));
     seen.push_back(saved.form.configuration.value);
     return {};
   }));
   OPWRIGHT_TRY(store::sqlite::for_each_posting(
       file, wait_ms, [&](std::uint64_t term, std::int64_t configuration) { found.emplace_back(term, configuration); }));
+  OPWRIGHT_TRY(store::sqlite::for_each_parts(file, wait_ms, [&](std::int64_t configuration, const std::string& parts) {
+    if (select::are_current(parts) && !meant.contains({configuration, xxh128(parts)}))
+      inspection.add(
+          fmt::format("table record: the arguments of configuration {} are not those of its texts", configuration));
+  }));
   const auto settle = [](auto& all) {
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());

@@ -8,7 +8,7 @@
 #include "format/native/native_calls.h"
 #include "select/selector.h"
 
-namespace opwright::cli {
+namespace opwright::jobs {
 
 class CallSelector {
  public:
@@ -28,4 +28,4 @@ class CallSelector {
   std::unordered_map<Hash128, bool, Hash128Hasher> known_;  // calls that repeat
 };
 
-}  // namespace opwright::cli
+}  // namespace opwright::jobs

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "store/reader.h"
 
-namespace opwright::cli {
+namespace opwright::jobs {
 
 // `wanted` is the beginning of an id, or a name that one trace alone has.
 Result<store::SequenceRow> find_trace(store::Reader& reader, const std::string& wanted);
@@ -14,4 +14,4 @@ Result<store::SequenceRow> find_trace(store::Reader& reader, const std::string& 
 // As much of its id as people need.
 std::string short_id(const store::SequenceRow& row);
 
-}  // namespace opwright::cli
+}  // namespace opwright::jobs

@@ -1,11 +1,11 @@
-#include "cli/call_selector.h"
+#include "jobs/call_selector.h"
 
 #include "normalize/normalize.h"
 #include "normalize/provenance_names.h"
 #include "select/evaluate.h"
 #include "select/selected.h"
 
-namespace opwright::cli {
+namespace opwright::jobs {
 
 CallSelector::CallSelector(format::NativeTrace& trace, const select::Selector& selector)
     : selector_(selector), calls_(trace), machine_(normalize::name_machine(calls_.facts().machine)) {}
@@ -34,4 +34,4 @@ bool CallSelector::decide(const format::NativeCall& recorded) {
   return select::matches(selector_, {config, models, machines, 1, recorded.raised() ? 1 : 0, error});
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::jobs

@@ -1,4 +1,4 @@
-#include "cli/kept_trace.h"
+#include "jobs/kept_trace.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "base/near_names.h"
 #include "base/visible_text.h"
 
-namespace opwright::cli {
+namespace opwright::jobs {
 namespace {
 
 constexpr std::size_t kShortId = 12;
@@ -48,4 +48,4 @@ Result<store::SequenceRow> find_trace(store::Reader& reader, const std::string& 
                                                 near.empty() ? ";" : did_you_mean(near)));
 }
 
-}  // namespace opwright::cli
+}  // namespace opwright::jobs
