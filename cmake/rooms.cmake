@@ -25,16 +25,19 @@ function(opwright_common_headers target flavour)
 endfunction()
 
 function(opwright_room name)
-  cmake_parse_arguments(ROOM "PLAIN;LEAN" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "PLAIN;COLD;LEAN" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   add_library(opwright_${name} STATIC ${sources})
-  target_include_directories(opwright_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(opwright_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(opwright_${name} PUBLIC ${ROOM_LINK})
   if(ROOM_PLAIN) # no loops over data in it: a debug build need not optimise, and is done in half the time
     target_compile_options(opwright_${name} PRIVATE $<$<CONFIG:Debug>:-O0>)
+  endif()
+  if(ROOM_COLD) # runs once a command: to optimise it takes users longer than it ever gives back
+    target_compile_options(opwright_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(NOT ROOM_LEAN) # a lean room needs no fmt
     if(ROOM_PLAIN AND CMAKE_BUILD_TYPE STREQUAL "Debug")
@@ -47,7 +50,7 @@ function(opwright_room name)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE opwright_${name} GTest::gtest_main GTest::gmock)
     target_compile_options(${name}_tests PRIVATE $<$<CONFIG:Debug>:-O0>)
-    target_compile_definitions(${name}_tests PRIVATE OPWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_compile_definitions(${name}_tests PRIVATE OPWRIGHT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     if(NOT ROOM_LEAN)
       opwright_common_headers(${name}_tests tests <gtest/gtest.h>)
     endif()
@@ -60,8 +63,8 @@ function(opwright_embed target file symbol)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded/${symbol}.cpp)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${output} -DSYMBOL=${symbol} -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-    DEPENDS ${file} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${output} -DSYMBOL=${symbol} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
 endfunction()

@@ -5,11 +5,11 @@
 
 #include "cli/call_flags.h"
 #include "cli/call_list.h"
-#include "cli/call_selector.h"
 #include "cli/command.h"
-#include "cli/kept_trace.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "jobs/call_selector.h"
+#include "jobs/kept_trace.h"
 
 namespace opwright::cli {
 namespace {
@@ -23,11 +23,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", SIZE_MAX));
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, selector_of(args));
   OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
-  OPWRIGHT_TRY_ASSIGN(const store::SequenceRow row, find_trace(*reader, args.positionals.front()));
+  OPWRIGHT_TRY_ASSIGN(const store::SequenceRow row, jobs::find_trace(*reader, args.positionals.front()));
   OPWRIGHT_TRY_ASSIGN(std::string bytes, reader->trace_bytes(row));
   OPWRIGHT_TRY_ASSIGN(format::NativeTrace trace,
-                      format::NativeTrace::from_bytes(std::move(bytes), "trace " + short_id(row)));
-  std::optional<CallSelector> selects;
+                      format::NativeTrace::from_bytes(std::move(bytes), "trace " + jobs::short_id(row)));
+  std::optional<jobs::CallSelector> selects;
   if (!args.value("--where").empty()) {
     selects.emplace(trace, selector);
     filter.also = [&](const format::NativeCall& call) { return selects->takes(call); };

@@ -70,8 +70,9 @@ struct Command {
   bool reads_input = false;    // takes the flags of limits too (base/limits.h)
 };
 
-extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kResults, kReport,
-    kWorker, kKeeper, kDevice, kMock, kTraces, kCalls, kForget, kDump, kTrim, kConvert, kDoctor;
+extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kShrink, kResults,
+    kReport, kWorker, kKeeper, kDevice, kMock, kTraces, kCalls, kReplay, kForget, kDump, kTrim, kConvert, kReference,
+    kGentest, kDoctor;
 
 // Runs a whole command line; argv without the program's name. Never throws. What reaches `world` is harmless text, but
 // for the colours and the cursor of the live view.

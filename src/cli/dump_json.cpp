@@ -127,32 +127,29 @@ class Dump {
 
   // Objects stand once as lines before the first call that names them; in a document they stand where they are used.
   std::string value_json(const NativeValue& value, const std::function<std::string()>& next_tensor) {
-    switch (value.tag) {
-      case Tag::kTensor:
-        return next_tensor();
-      case Tag::kList:
-      case Tag::kTuple: {
-        std::vector<std::string> items;
-        for (const NativeValue* item : value.items) items.push_back(value_json(*item, next_tensor));
-        return json_array(items, true);
-      }
-      case Tag::kDict: {
-        JsonObject object;
-        for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
-          std::string key = format::to_json(*value.items[i]);
-          if (value.items[i]->is(Tag::kString)) key = value.items[i]->text;
-          object.add_raw(key, value_json(*value.items[i + 1], next_tensor));
-        }
-        return object.text();
-      }
-      case Tag::kStruct:
-        if (!lines_ || value.id == 0) return format::to_json(value);
-        if (configs_.insert(value.id).second)
-          out_.item("config", fmt::format("{{\"id\": {}, \"value\": {}}}", value.id, format::to_json(value)));
-        return fmt::format("{{\"$c\": {}}}", value.id);
-      default:
-        return format::to_json(value);
-    }
+    format::OwnJson own;
+    own.value = [&](const NativeValue& part, std::string& out) {
+      if (part.is(Tag::kTensor))
+        out += next_tensor();
+      else if (part.is(Tag::kStruct))
+        out += struct_json(part);
+      else
+        return false;
+      return true;
+    };
+    own.key = [](const NativeValue& key) {
+      return key.is(Tag::kString) ? std::string(key.text) : format::to_json(key);
+    };
+    std::string out;
+    format::append_json(value, out, own);
+    return out;
+  }
+
+  std::string struct_json(const NativeValue& value) {
+    if (!lines_ || value.id == 0) return format::to_json(value);
+    if (configs_.insert(value.id).second)
+      out_.item("config", fmt::format("{{\"id\": {}, \"value\": {}}}", value.id, format::to_json(value)));
+    return fmt::format("{{\"$c\": {}}}", value.id);
   }
 
   std::string tensor_json(std::uint64_t id, std::uint64_t version, ValueId spec, const format::TensorResult* made) {

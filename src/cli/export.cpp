@@ -9,20 +9,23 @@
 #include "cli/query.h"
 #include "cli/vectors_export.h"
 #include "jobs/export_configs.h"
+#include "jobs/export_parquet.h"
 #include "jobs/make_vectors.h"
 
 namespace opwright::cli {
 namespace {
 
 constexpr std::array kFlags{
-    Flag{"--to", "FORMAT", "master (era 2), master1 (era 1), jsonl, csv, vectors (a folder)"},
+    Flag{"--to", "FORMAT", "master (era 2), master1 (era 1), jsonl, csv, parquet, vectors (a folder)"},
     Flag{"--output", "FILE", "write to FILE (short: -o), whole or not at all; default standard output"},
     kWhereFlag,
     Flag{"--include-raised", "", "master and master1: also configurations all of whose calls raised"},
     Flag{"--hash-generation", "G", "master: rules of hashes that no file has yet, G0 to G5; default G5, the newest"},
+    Flag{"--python", "PATH", "parquet: a Python with pyarrow (default: python3 or python on PATH)"},
     kWaitFlag,
 };
-constexpr std::array<std::string_view, 5> kFormats{"master", "master1", "jsonl", "csv", "vectors"};
+constexpr std::array<std::string_view, 6> kFormats{"master", "master1", "jsonl", "csv", "parquet", "vectors"};
+constexpr std::string_view kChoose = "choose master, master1, jsonl, csv, parquet or vectors";
 constexpr std::array<std::string_view, 2> kLater{"per-op", "native"};
 
 Result<normalize::Generation> generation_of(const ParsedArgs& args) {
@@ -53,21 +56,30 @@ Result<int> export_vectors(const ParsedArgs& args, CommandEnv& env) {
   return kExitOk;
 }
 
+Result<int> export_parquet(const ParsedArgs& args, CommandEnv& env) {
+  const std::string file = args.value("--output");
+  if (file.empty()) return fail(ErrorCode::kUsage, "--to parquet writes a file: add -o FILE");
+  OPWRIGHT_TRY_ASSIGN(const jobs::Question question, question_of(args, env));
+  OPWRIGHT_TRY(selector_of(args));
+  OPWRIGHT_TRY(open_store(args, env));  // what is wrong with the store is said here, and in our words
+  env.out << std::flush;
+  return jobs::export_parquet(question, file, args.value("--python"));
+}
+
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string to = args.value("--to", "master");
   if (std::find(kLater.begin(), kLater.end(), to) != kLater.end())
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("--to {}: not in this version; choose master, master1, jsonl, csv or vectors", to));
+    return fail(ErrorCode::kUnsupported, fmt::format("--to {}: not in this version; {}", to, kChoose));
   if (std::find(kFormats.begin(), kFormats.end(), to) == kFormats.end()) {
     const auto near = near_names(to, kFormats);
     return fail(ErrorCode::kUsage,
-                fmt::format("--to {}: no such format{} Choose master, master1, jsonl, csv or vectors", to,
-                            near.empty() ? "." : did_you_mean(near)));
+                fmt::format("--to {}: no such format{} {}", to, near.empty() ? ";" : did_you_mean(near), kChoose));
   }
   if (args.is_set("--hash-generation") && to != "master")
     return fail(ErrorCode::kUsage, "--hash-generation: only an era-2 master has hashes (--to master)");
   OPWRIGHT_TRY_ASSIGN(const normalize::Generation generation, generation_of(args));
   if (to == "vectors") return export_vectors(args, env);
+  if (to == "parquet") return export_parquet(args, env);
   jobs::ExportOptions options;
   OPWRIGHT_TRY_ASSIGN(options.question, question_of(args, env));
   options.format = to == "master"    ? jobs::ExportFormat::kMaster
@@ -118,19 +130,22 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
 
 }  // namespace
 
-const Command kExport{"export",
-                      "Write configurations in a format that other tools read.",
-                      "master and master1 are the files of the existing tooling, in its own text style; jsonl and csv "
-                      "are for data tools;\nvectors is what 'opwright vectors --export' writes, where suites can be "
-                      "chosen.\n\n"
-                      "  opwright export --to master -o ttnn_operations_master.json\n"
-                      "  opwright export --to master1 --where 'op=add'\n"
-                      "  opwright export --to csv -o all.csv\n"
-                      "  opwright export --to vectors -o vectors_export",
-                      "",
-                      0,
-                      0,
-                      kFlags,
-                      run};
+const Command kExport{
+    "export",
+    "Write configurations in a format that other tools read.",
+    "master and master1 are the files of the existing tooling, in its own text style; jsonl and csv "
+    "are for data tools;\nparquet is a table with a column for each property of each tensor, written by the "
+    "Python package with pyarrow;\nvectors is what 'opwright vectors --export' writes, where suites can be "
+    "chosen.\n\n"
+    "  opwright export --to master -o ttnn_operations_master.json\n"
+    "  opwright export --to master1 --where 'op=add'\n"
+    "  opwright export --to csv -o all.csv\n"
+    "  opwright export --to parquet -o all.parquet\n"
+    "  opwright export --to vectors -o vectors_export",
+    "",
+    0,
+    0,
+    kFlags,
+    run};
 
 }  // namespace opwright::cli

@@ -4,9 +4,9 @@
 
 #include "base/visible_text.h"
 #include "cli/command.h"
-#include "cli/kept_trace.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "jobs/kept_trace.h"
 #include "store/store.h"
 
 namespace opwright::cli {
@@ -18,13 +18,14 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   store::SequenceRow row;
   {
     OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
-    OPWRIGHT_TRY_ASSIGN(row, find_trace(*reader, args.positionals.front()));
+    OPWRIGHT_TRY_ASSIGN(row, jobs::find_trace(*reader, args.positionals.front()));
   }
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
   OPWRIGHT_TRY_ASSIGN(const auto writer, store::open_writer(env.store, wait, identity_of_this_build()));
   OPWRIGHT_TRY_ASSIGN(const bool forgotten, writer->forget_sequence(row.sequence.uid));
   if (!forgotten)
-    return fail(ErrorCode::kNotFound, fmt::format("trace {}: another process has removed it meanwhile", short_id(row)));
+    return fail(ErrorCode::kNotFound,
+                fmt::format("trace {}: another process has removed it meanwhile", jobs::short_id(row)));
   OPWRIGHT_TRY(writer->commit());
   JsonObject object;
   object.add("trace", to_hex(row.sequence.digest))
@@ -38,7 +39,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
        {"calls", std::to_string(row.sequence.calls)},
        {"bytes", std::to_string(row.packed)}},
       fmt::format("forgotten: {} of trace {} ({}), {}; its configurations stay\n", plural(row.sequence.calls, "call"),
-                  short_id(row), visible(row.sequence.name), size_text(row.packed)),
+                  jobs::short_id(row), visible(row.sequence.name), size_text(row.packed)),
       env);
   return kExitOk;
 }

@@ -24,12 +24,6 @@ constexpr std::array kFlags{
     kWaitFlag,
 };
 
-std::int64_t sum(const std::map<std::string, std::int64_t>& names) {
-  std::int64_t total = 0;
-  for (const auto& [name, count] : names) total += count;
-  return total;
-}
-
 std::string human(const jobs::ImportReport& report, const jobs::IngestOptions& options, double seconds) {
   std::string text = fmt::format(
       "{}, {}{} of {}{}\n", plural(static_cast<std::int64_t>(report.files), "file"), plural(report.calls, "call"),
@@ -47,7 +41,8 @@ std::string human(const jobs::ImportReport& report, const jobs::IngestOptions& o
     text += fmt::format("in their order: {} of {}{}\n", plural(report.calls_kept, "call"),
                         plural(report.traces_kept, "trace"), report.written ? "" : " (not written)");
   if (!report.filtered.empty())
-    text += fmt::format("filtered out: {}: {}\n", plural(sum(report.filtered), "call"), count_list(report.filtered, 8));
+    text +=
+        fmt::format("filtered out: {}: {}\n", plural(sum_of(report.filtered), "call"), count_list(report.filtered, 8));
   if (!report.not_listed.empty()) {
     text +=
         fmt::format("  of these no known operation: {} (keep them with --all-ops)\n", count_list(report.not_listed, 8));
@@ -141,7 +136,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                 {"forms", std::to_string(report.forms)},
                 {"added", std::to_string(report.refused ? 0 : report.added)},
                 {"known", std::to_string(report.known)},
-                {"filtered", std::to_string(sum(report.filtered))},
+                {"filtered", std::to_string(sum_of(report.filtered))},
                 {"losses", std::to_string(report.lost())},
                 {"unparsed_left", std::to_string(report.unparsed_left)},
                 {"bytes", std::to_string(report.bytes)},

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/broken.h"
 #include "base/secrets.h"
 #include "base/subprocess.h"
 #include "cli/command.h"
@@ -60,7 +61,7 @@ std::string_view to_text(launch::Action action) {
     case launch::Action::kRemoved:
       return "removed";
   }
-  std::abort();
+  broken("an action is one of those", std::to_string(static_cast<int>(action)));
 }
 
 int explain(const launch::Board& board, const launch::PythonProbe& python, const launch::MockSetup& setup,

@@ -41,4 +41,11 @@ void print(const Table& table, CommandEnv& env);
 void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields,
                   std::string_view human, CommandEnv& env);
 
+// All counts together.
+inline std::int64_t sum_of(const std::map<std::string, std::int64_t>& counts) {
+  std::int64_t total = 0;
+  for (const auto& [name, count] : counts) total += count;
+  return total;
+}
+
 }  // namespace opwright::cli

@@ -21,9 +21,10 @@
 namespace opwright::cli {
 namespace {
 
-constexpr std::array kCommands{&kTrace,   &kImport, &kOps,     &kStats,  &kShow,   &kExport,  &kVerify,
-                               &kVectors, &kRun,    &kResults, &kReport, &kDevice, &kDiff,    &kMock,
-                               &kTraces,  &kCalls,  &kForget,  &kDump,   &kTrim,   &kConvert, &kDoctor};
+constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kShow,   &kExport, &kVerify,
+                               &kVectors, &kRun,       &kShrink,  &kResults, &kReport, &kDevice, &kDiff,
+                               &kMock,    &kTraces,    &kCalls,   &kReplay,  &kForget, &kDump,   &kTrim,
+                               &kConvert, &kReference, &kGentest, &kDoctor};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 

@@ -19,4 +19,13 @@ Result<select::Selector> selector_of(const ParsedArgs& args);
 // Both, for work that opens the store itself.
 Result<jobs::Question> question_of(const ParsedArgs& args, const CommandEnv& env);
 
+// What to select, and the operation that it must be: "" any.
+struct Part {
+  select::Selector selector;
+  std::string op;
+};
+// Of `[OP] --where`: one for each operation of the store that OP names (`add`, `ttnn.add`, `ttnn::add`); the error says
+// which names are near.
+Result<std::vector<Part>> parts_of(const ParsedArgs& args, store::Reader& reader);
+
 }  // namespace opwright::cli

@@ -20,6 +20,7 @@ constexpr std::array kFlags{
     Flag{"--outcome", "NAME", "only results that ended so: failed, timed_out, …, or failure for all kinds of them",
          true},
     Flag{"--model", "NAME", "only results of this model", true},
+    Flag{"--disagreeing", "", "only results of --against where both devices answered, and not the same"},
     Flag{"--by", "WHAT", "a table with one row an op, dtype, layout, memory, model, suite, outcome or blame"},
     Flag{"--worst", "N", "the N worst cases by PCC, ULP, error bound and time, with their repeat lines"},
     Flag{"--clusters", "", "every kind of failure, not only the most frequent ones"},
@@ -37,6 +38,7 @@ constexpr char kDetails[] =
     "  opwright results\n"
     "  opwright results --by dtype --op matmul\n"
     "  opwright results last --outcome failure --list\n"
+    "  opwright results --disagreeing --list\n"
     "  opwright results --diff last~1 last\n"
     "  opwright results --export junit:report.xml --export csv:all.csv\n\n"
     "Exit code 1: a case failed (of an analysis or a list), or fails now and did not before (of a difference).";
@@ -116,7 +118,8 @@ Result<int> analyse(const ParsedArgs& args, const jobs::RunResults& results, Com
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  const jobs::ResultsQuestion question{env.store, wait, {args.all("--op"), args.all("--outcome"), args.all("--model")}};
+  const jobs::ResultsQuestion question{
+      env.store, wait, {args.all("--op"), args.all("--outcome"), args.all("--model"), args.is_set("--disagreeing")}};
   OPWRIGHT_TRY(question.filter.check());
   if (const auto files = args.all("--import"); !files.empty()) {
     if (!args.positionals.empty() || args.is_set("--diff") || args.is_set("--runs"))

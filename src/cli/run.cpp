@@ -15,6 +15,8 @@ namespace {
 constexpr std::array kFlags{
     // What
     Flag{"--case", "LINE", "one case, in this process: OP(name=value, …), as every failure prints it"},
+    Flag{"--after", "LINE", "--case: a case that runs before it, in the same process; may be repeated, in their order",
+         true},
     kWhereFlag,
     Flag{"--suite", "NAME",
          "model_traced (default: exactly the recorded configurations), all_cases (every "
@@ -41,14 +43,18 @@ constexpr std::array kFlags{
     // Data and judge
     Flag{"--seed", "N", "of the input data (default 1)"},
     Flag{"--data", "NAME",
-         "plain inputs: normal N(0,1), uniform U(0,1), positive |N(0,1)|+0.1, integers (default normal)"},
+         "plain inputs: normal N(0,1), uniform U(0,1), positive |N(0,1)|+0.1, integers, zeros, ones, special: NaN, "
+         "infinities, denormals, … (default normal)"},
     Flag{"--pcc", "X", "threshold of the correlation instead of the operator's own"},
     Flag{"--metric", "NAME",
          "--case: also say what this PCC of the existing suites gives: pcc, pcc-2026-06, pcc-corrcoef, pcc-tt-lib"},
+    Flag{"--recorded", "JSON", "--case: what its calls returned when they were traced, as a repeat line has it"},
     Flag{"--sample", "N", "judge about N elements of larger outputs (default 4194304)"},
     Flag{"--golden", "",
          "compare our references with the golden functions of the real library (device ttnn, with torch)"},
-    Flag{"--mutate", "", "plant faults behind the comparer; cases that would not notice are vacuous"},
+    Flag{"--mutate", "",
+         "plant faults behind the comparer (cases that would not notice are vacuous), and ask which wrong uses of data "
+         "would be noticed"},
     Flag{"--warm", "", "device programs: make each call twice, for a cold and a warm time"},
     // Limits
     Flag{"--timeout", "SECONDS", "of a case (default 30, more for large ones); OP=SECONDS or SUITE=SECONDS for some",
@@ -59,6 +65,8 @@ constexpr std::array kFlags{
     Flag{"--reset-cmd", "COMMAND", "run by the shell after a hang"},
     Flag{"--no-attribute", "", "do not repeat failures to find out who is to blame"},
     Flag{"--fail-fast", "", "stop at the first failure"},
+    Flag{"--shrink", "", "make one failure of each cause as small as it still fails, and say what it needs"},
+    Flag{"--shrink-budget", "SECONDS", "--shrink: at most so long in all (default 300)"},
     // Course
     Flag{"--resume", "", "go on with the last run that was interrupted"},
     Flag{"--run", "RUN", "--resume: which run"},
@@ -84,9 +92,9 @@ constexpr char kDetails[] =
 
 // Flags that choose among cases or guide workers mean nothing to one case in this process: they are refused by name.
 Status check_flags_of_one_case(const ParsedArgs& args) {
-  constexpr std::array<std::string_view, 13> kOfOne{"--case",   "--device", "--against",      "--python", "--seed",
-                                                    "--data",   "--pcc",    "--metric",       "--sample", "--golden",
-                                                    "--mutate", "--check",  "--start-timeout"};
+  constexpr std::array<std::string_view, 15> kOfOne{
+      "--after", "--recorded", "--case",   "--device", "--against", "--python", "--seed",         "--data",
+      "--pcc",   "--metric",   "--sample", "--golden", "--mutate",  "--check",  "--start-timeout"};
   for (const Flag& flag : kFlags) {
     const bool given = args.is_set(flag.name) || !args.all(flag.name).empty();
     if (given && std::ranges::find(kOfOne, flag.name) == kOfOne.end())
@@ -100,7 +108,9 @@ Status check_flags_of_one_case(const ParsedArgs& args) {
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (args.value("--case").empty()) {
     OPWRIGHT_TRY_ASSIGN(const jobs::RunRequest request, run_request_of(args, env));
-    return run_many(request, args.is_set("--quiet"), env);
+    OPWRIGHT_TRY_ASSIGN(const std::size_t seconds, count_of(args, "--shrink-budget", 300));
+    const bool is_shrunk = args.is_set("--shrink") || !args.value("--shrink-budget").empty();
+    return run_many(request, {args.is_set("--quiet"), is_shrunk ? static_cast<double>(seconds) : 0}, env);
   }
   OPWRIGHT_TRY_ASSIGN(const jobs::SingleRun single, single_run_of(args));
   OPWRIGHT_TRY(check_flags_of_one_case(args));

@@ -7,6 +7,7 @@
 #include "cli/interrupts.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
+#include "cli/shrink_view.h"
 #include "jobs/ending.h"
 #include "report/analysis_view.h"
 
@@ -17,7 +18,7 @@ void explain_plan(const jobs::PlanSummary& plan, CommandEnv& env) {
   for (const auto& [rule, count] : plan.invalid)
     env.err << fmt::format("opwright: {} not taken: {} (--keep-invalid runs them)\n", plural(count, "vector"), rule);
   if (plan.other_shards > 0)
-    env.err << fmt::format("opwright: {} in other shards\n", plural(plan.other_shards, "case"));
+    env.err << fmt::format("opwright: {} in other parts (--shard)\n", plural(plan.other_shards, "case"));
   if (plan.without_board > 0)
     env.err << fmt::format("opwright: {} of traces that name no known board\n", plural(plan.without_board, "case"));
   if (!plan.budget.empty()) env.err << plan.budget;
@@ -44,20 +45,49 @@ void explain_workers(const RunnerSummary& ran, CommandEnv& env) {
   if (!ran.stopped.empty()) env.err << fmt::format("opwright: stopped: {}\n", ran.stopped);
 }
 
-void print_analysis(const report::Analysis& analysis, CommandEnv& env) {
-  print_object(report::analysis_json(analysis),
+// One failure of each cause, made smaller.
+Result<std::optional<jobs::ShrinkReport>> shrink_causes(const jobs::RunRequest& request, const std::string& run,
+                                                        double seconds, const Interrupts* interrupts) {
+  jobs::ShrinkRequest asked;
+  asked.store = request.store;
+  asked.wait_ms = request.wait_ms;
+  asked.run = run;
+  asked.worker = request.worker;
+  asked.budget.seconds = seconds;
+  asked.choice.device = request.choice.device;  // what is secret in it is not in the store
+  jobs::ShrinkWatcher watcher;
+  if (interrupts != nullptr) watcher.stop = [interrupts] { return interrupts->count()->load(); };
+  auto report = jobs::shrink_failures(asked, watcher);
+  if (!report && report.error().code == ErrorCode::kNotFound) return std::nullopt;  // nothing failed
+  if (!report) return fail(std::move(report).error());
+  return *std::move(report);
+}
+
+std::string shrunk_section(const jobs::ShrinkReport& report) {
+  std::string text = "\nsmallest cases, one of each cause\n";
+  for (const jobs::ShrunkFailure& failure : report.failures) text += shrunk_text(failure);
+  if (report.more > 0) text += fmt::format("{} more: opwright shrink {}\n", plural(report.more, "cause"), report.run);
+  return text;
+}
+
+void print_analysis(const report::Analysis& analysis, const jobs::ShrinkReport* shrunk, CommandEnv& env) {
+  JsonObject object = report::analysis_json(analysis);
+  if (shrunk != nullptr) object.add_raw("shrunk", shrunk_list_json(*shrunk));
+  print_object(object,
                {{"run", analysis.run.uid},
                 {"total", std::to_string(analysis.total)},
                 {"passed", std::to_string(analysis.passed)},
                 {"failed", std::to_string(analysis.failed)}},
-               report::analysis_text(analysis, {.width = static_cast<std::size_t>(env.width)}), env);
+               report::analysis_text(analysis, {.width = static_cast<std::size_t>(env.width)}) +
+                   (shrunk != nullptr ? shrunk_section(*shrunk) : ""),
+               env);
 }
 
 }  // namespace
 
-Result<int> run_many(const jobs::RunRequest& request, bool quiet, CommandEnv& env) {
+Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& options, CommandEnv& env) {
   std::optional<Interrupts> interrupts;  // until workers run, Ctrl-C ends the process as ever
-  RunView view(env.live(), view_options(env, quiet));
+  RunView view(env.live(), view_options(env, options.quiet));
   jobs::RunWatcher watcher;
   watcher.resumed = [&](const RunRecord& run) {
     if (run.status != "unknown") return;
@@ -89,6 +119,7 @@ Result<int> run_many(const jobs::RunRequest& request, bool quiet, CommandEnv& en
     if (ran != nullptr) explain_workers(*ran, env);
   };
   OPWRIGHT_TRY_ASSIGN(const jobs::RunReport report, jobs::run_suite(request, watcher));
+  std::optional<jobs::ShrinkReport> shrunk;
   switch (report.end) {
     case jobs::RunReport::End::kNothingToResume:
       env.err << fmt::format("opwright: run {} is complete; nothing to resume\n", report.run.uid);
@@ -100,7 +131,11 @@ Result<int> run_many(const jobs::RunRequest& request, bool quiet, CommandEnv& en
       env.err << "opwright: interrupted before a device answered; no run was stored\n";
       break;
     case jobs::RunReport::End::kRan:
-      print_analysis(report.analysis, env);
+      if (options.shrink_seconds > 0 && !report.ran.interrupted) {
+        OPWRIGHT_TRY_ASSIGN(shrunk, shrink_causes(request, report.run.uid, options.shrink_seconds,
+                                                  interrupts ? &*interrupts : nullptr));
+      }
+      print_analysis(report.analysis, shrunk ? &*shrunk : nullptr, env);
       if (report.ran.interrupted) env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
       break;
   }

@@ -6,6 +6,10 @@
 
 namespace opwright::cli {
 
-Result<int> run_many(const jobs::RunRequest& request, bool quiet, CommandEnv& env);
+struct RunManyOptions {
+  bool quiet = false;
+  double shrink_seconds = 0;  // for failures to be made smaller; 0: they are not
+};
+Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& options, CommandEnv& env);
 
 }  // namespace opwright::cli

@@ -18,6 +18,7 @@ std::string result_text(const jobs::SingleReport& report) {
   if (!result.argument.empty()) text += fmt::format(" [{}]", result.argument);
   if (!result.reason.empty()) text += ": " + result.reason;
   text += '\n';
+  if (!result.evidence.empty()) text += fmt::format("  {}\n", result.evidence);
   if (!result.assumed.empty())
     text += fmt::format("  assumed as not passed, because the trace lost them: {}\n", fmt::join(result.assumed, ", "));
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
@@ -58,6 +59,7 @@ JsonObject result_json(const jobs::SingleReport& report) {
       .add("outcome", name_of(result.outcome))
       .add("reason", result.reason)
       .add("argument", result.argument)
+      .add("evidence", result.evidence)
       .add_raw("assumed", json_array(result.assumed, false))
       .add("case", report.line)
       .add("device", report.device.name)

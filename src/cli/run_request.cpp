@@ -54,6 +54,8 @@ Result<int> jobs_of(const ParsedArgs& args) {
 Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv& env) {
   if (!args.value("--metric").empty())
     return fail(ErrorCode::kUsage, "--metric is for a single case; give it together with --case");
+  if (!args.all("--after").empty())
+    return fail(ErrorCode::kUsage, "--after names what runs before a single case; give it together with --case");
   jobs::RunRequest request;
   request.store = env.store;
   OPWRIGHT_TRY_ASSIGN(request.wait_ms, wait_ms(args));
@@ -75,6 +77,8 @@ Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv
 Result<jobs::SingleRun> single_run_of(const ParsedArgs& args) {
   jobs::SingleRun single;
   single.line = args.value("--case");
+  single.recorded = args.value("--recorded");
+  single.after = args.all("--after");
   OPWRIGHT_TRY_ASSIGN(single.choice, choice_of(args));
   if (const std::string name = args.value("--metric"); !name.empty()) {
     single.metric = parse_pcc_variant(name);

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "base/near_names.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
-#include "dialect/dialect.h"
 #include "jobs/value_text.h"
 #include "model/test_id.h"
 #include "normalize/normalize.h"
@@ -23,52 +20,10 @@ namespace {
 constexpr std::array kFlags{
     kWhereFlag,
     Flag{"--limit", "N", "show at most N configurations an operation (what is left out is counted)"},
+    Flag{"--unsorted", "", "with --format jsonl: rows as they are found, the first at once"},
     Flag{"--sources", "", "also list the tests, machines and traces of each configuration, and its key"},
     kWaitFlag,
 };
-
-// The operations of the store that `wanted` names: `add`, `ttnn.add`, `ttnn::add`, `experimental.add`.
-Result<std::vector<std::string>> resolve(store::Reader& reader, const std::string& wanted) {
-  OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> names, reader.operation_names());
-  const std::vector<std::string> meant = possible_operations(wanted);
-  const auto same = [](std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-  };
-  for (const std::string& full : meant) {
-    for (const std::string& known : names) {
-      if (same(known, full)) return std::vector<std::string>{known};
-    }
-  }
-  std::vector<std::string> found;
-  for (const std::string& known : names) {
-    if (same(short_name(known), meant.front())) found.push_back(known);
-  }
-  if (!found.empty()) return found;
-  for (const std::string& known : names) {
-    if (!dialect_of(known).overloads) continue;
-    const std::string_view base = std::string_view(known).substr(0, known.rfind('.'));
-    if (std::ranges::any_of(meant, [&](const std::string& full) { return same(base, full); })) found.push_back(known);
-  }
-  if (!found.empty()) return found;
-  const std::vector<std::string_view> in_store(names.begin(), names.end());
-  std::string message = fmt::format("no operation '{}' in the store", wanted);
-  if (std::ranges::any_of(meant, [](const std::string& op) { return dialect_of(op).tables().is_known(op); }))
-    message += " (the library has it, but no imported trace calls it)";
-  const std::string suggestion = did_you_mean(near_names(meant.front(), in_store));
-  return fail(ErrorCode::kNotFound,
-              fmt::format("{}{} 'opwright ops' lists what is there", message, suggestion.empty() ? ";" : suggestion));
-}
-
-// As a selector takes it: a name of a trace may hold quotes.
-std::string quoted(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string calls_text(const Selected& selected) {
   return fmt::format("{}{} call{}{}", selected.uncounted > 0 ? "≥" : "", grouped(selected.calls),
@@ -166,7 +121,7 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
                      CommandEnv& env) {
   std::set<std::string> models;
   for (const Selected* selected : all) {
-    for (std::string& model : selected->models()) models.insert(std::move(model));
+    models.insert(selected->models().begin(), selected->models().end());
   }
   models.erase("unknown");
   env.out << fmt::format("{}   {} configuration{}   {} model{}\n", visible(op), all.size(), all.size() == 1 ? "" : "s",
@@ -186,7 +141,7 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
     else
       env.out << first << "     " << tail << '\n';
     for (std::size_t i = 1; i < lines.size(); ++i) print_wrapped(lines[i], room, env);
-    if (!selected->error().empty()) env.out << "    " << error_line(selected->error(), room - 4) << '\n';
+    if (!selected->error.empty()) env.out << "    " << error_line(selected->error, room - 4) << '\n';
     if (sources) {
       print_sources(*selected, env);
       env.out << fmt::format("      key {}\n", to_hex(selected->config.key));
@@ -194,23 +149,79 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
   }
 }
 
+Table empty_table() {
+  return Table{{{"operation"},
+                {"key"},
+                {"convention"},
+                {"calls", true},
+                {"uncounted", true},
+                {"models"},
+                {"machines"},
+                {"sources"},
+                {"arguments"},
+                {"text"},
+                {"raised", true},
+                {"error"}},
+               {}};
+}
+
+std::vector<Cell> row_of(const Selected& selected) {
+  const auto list = [](const std::vector<std::string>& names) {
+    return Cell(joined(names, names.size()), json_array(names, false));
+  };
+  const std::string arguments = jobs::arguments_json(selected.config);
+  return {selected.config.op,
+          to_hex(selected.config.key),
+          name_of(selected.config.convention),
+          selected.calls,
+          selected.uncounted,
+          list(selected.models()),
+          list(selected.machines()),
+          list(selected.sources()),
+          Cell(arguments, arguments),
+          selected.text.empty() ? normalize::canonical_text(selected.config) : selected.text,
+          selected.raised,
+          selected.error};
+}
+
+// For programs that begin before all is found: what is read may be few rows of a large store.
+Result<int> stream(const std::vector<Part>& parts, store::Reader& reader, std::size_t limit,
+                   const select::Wanted& wanted, CommandEnv& env) {
+  constexpr std::size_t kAtOnce = 64;  // rows that are handed on one by one; later ones together
+  std::size_t shown = 0;
+  const auto is_enough = [&] { return limit > 0 && shown == limit; };
+  for (const Part& part : parts) {
+    const Status all = for_each_selected(reader, part.selector, wanted, [&](Selected&& selected) -> Status {
+      if (!part.op.empty() && selected.config.op != part.op) return {};
+      Table table = empty_table();
+      table.rows.push_back(row_of(selected));
+      print(table, env);
+      if (++shown <= kAtOnce || shown % kAtOnce == 0) env.out << std::flush;
+      if (is_enough()) return fail(ErrorCode::kUsage, "enough");  // ends the search
+      return {};
+    });
+    if (is_enough()) break;
+    OPWRIGHT_TRY(all);
+  }
+  return kExitOk;
+}
+
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
-  OPWRIGHT_TRY_ASSIGN(select::Selector selector, selector_of(args));
+  OPWRIGHT_TRY(selector_of(args));  // before the store: what was typed is wrong whatever is in it
   OPWRIGHT_TRY_ASSIGN(const std::size_t limit, count_of(args, "--limit", 0));
+  const bool unsorted = args.is_set("--unsorted");
+  if (unsorted && env.format != OutputFormat::kJsonl)
+    return fail(ErrorCode::kUsage, "--unsorted: rows come as they are found with --format jsonl only");
   OPWRIGHT_TRY_ASSIGN(const auto reader, open_store(args, env));
+  const bool sources = args.is_set("--sources");
+  const select::Wanted wanted{.arguments = true, .error = true, .forms = sources};
+  OPWRIGHT_TRY_ASSIGN(const std::vector<Part> parts, parts_of(args, *reader));
+  if (unsorted) return stream(parts, *reader, limit, wanted, env);
   std::vector<Selected> all;
-  if (args.positionals.empty()) {
-    OPWRIGHT_TRY_ASSIGN(all, select_all(*reader, selector));
-  } else {
-    OPWRIGHT_TRY_ASSIGN(const auto names, resolve(*reader, args.positionals[0]));
-    for (const std::string& name : names) {
-      std::string text = fmt::format("op={}", quoted(name));
-      if (const std::string where = args.value("--where"); !where.empty()) text += fmt::format(" and ({})", where);
-      OPWRIGHT_TRY_ASSIGN(const select::Selector narrowed, select::parse_selector(text));
-      OPWRIGHT_TRY_ASSIGN(auto found, select_all(*reader, narrowed));
-      for (Selected& selected : found) {
-        if (selected.config.op == name) all.push_back(std::move(selected));
-      }
+  for (const Part& part : parts) {
+    OPWRIGHT_TRY_ASSIGN(auto found, select_all(*reader, part.selector, wanted));
+    for (Selected& selected : found) {
+      if (part.op.empty() || selected.config.op == part.op) all.push_back(std::move(selected));
     }
   }
   if (env.format == OutputFormat::kTable) {
@@ -220,34 +231,15 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
       const std::string op = all[from].config.op;
       if (from > 0) env.out << '\n';
       for (; from < all.size() && all[from].config.op == op; ++from) group.push_back(&all[from]);
-      print_operation(op, group, limit == 0 ? group.size() : limit, args.is_set("--sources"), env);
+      print_operation(op, group, limit == 0 ? group.size() : limit, sources, env);
     }
     return kExitOk;
   }
-  Table table{{{"operation"},
-               {"key"},
-               {"convention"},
-               {"calls", true},
-               {"uncounted", true},
-               {"models"},
-               {"machines"},
-               {"sources"},
-               {"arguments"},
-               {"text"},
-               {"raised", true},
-               {"error"}},
-              {}};
+  Table table = empty_table();
   std::size_t shown = 0;
   for (const Selected& selected : all) {
     if (limit > 0 && shown++ == limit) break;
-    const auto list = [](const std::vector<std::string>& names) {
-      return Cell(joined(names, names.size()), json_array(names, false));
-    };
-    const std::string arguments = jobs::arguments_json(selected.config);
-    table.rows.push_back({selected.config.op, to_hex(selected.config.key), name_of(selected.config.convention),
-                          selected.calls, selected.uncounted, list(selected.models()), list(selected.machines()),
-                          list(selected.sources()), Cell(arguments, arguments),
-                          normalize::canonical_text(selected.config), selected.raised, selected.error()});
+    table.rows.push_back(row_of(selected));
   }
   print(table, env);
   return kExitOk;

@@ -69,7 +69,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   const auto traces_kept = static_cast<std::int64_t>(sequences.size());
   Distribution all;
-  OPWRIGHT_TRY(for_each_selected(*reader, selector, [&](Selected&& selected) -> Status {
+  OPWRIGHT_TRY(for_each_selected(*reader, selector, {.arguments = true}, [&](Selected&& selected) -> Status {
     all.add(selected);
     return {};
   }));

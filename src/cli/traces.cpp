@@ -1,9 +1,9 @@
 #include <array>
 
 #include "cli/command.h"
-#include "cli/kept_trace.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "jobs/kept_trace.h"
 #include "normalize/provenance_names.h"
 
 namespace opwright::cli {
@@ -51,7 +51,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     const auto number = [&](std::int64_t value) {
       return Cell(people ? grouped(value) : std::to_string(value), std::to_string(value));
     };
-    table.rows.push_back({people ? short_id(row) : to_hex(sequence.digest), sequence.name, sequence.command,
+    table.rows.push_back({people ? jobs::short_id(row) : to_hex(sequence.digest), sequence.name, sequence.command,
                           machine_of(sequence), people ? sequence.started.substr(0, 19) : sequence.started,
                           number(sequence.calls), number(sequence.operations),
                           Cell(people ? size_text(row.packed) : std::to_string(row.packed), std::to_string(row.packed)),
