@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Trace", "TraceError", "__version__", "is_tracing", "label", "phase", "trace"]
+    from .store import Store
+
+__all__ = ["Trace", "TraceError", "__version__", "is_tracing", "label", "open", "parametrize", "phase", "trace"]
 
 
 class Scope:
@@ -186,6 +188,21 @@ def trace(
     if device_ops:
         options["device_ops"] = "1"
     return Trace(folder, options)
+
+
+def open(path: str | os.PathLike[str] | None = None) -> Store:
+    """What is in a store: `opwright.open("opwright.db").configs("ttnn.add")`. Without a path: $OPWRIGHT_STORE, else
+    ./opwright.db."""
+    from .store import Store
+
+    return Store(path)
+
+
+def parametrize(op: str, where: str | None = None, store: str | os.PathLike[str] | None = None) -> object:
+    """For pytest: the test gets each recorded configuration of an operation as `config` (`opwright.store`)."""
+    from .store import parametrize
+
+    return parametrize(op, where, store)
 
 
 if os.environ.get("OPWRIGHT_MOCK_FOLDER"):  # before tracing, which looks at the library as it then is

@@ -1,8 +1,9 @@
 """How to read the objects of the traced library.
 
 The compiled recorder asks once per class (`plan`) and then reads the fields itself, so this module costs nothing per
-call. A class of the library that is not listed here is read through the properties it shows; one that shows none is kept
-as its text and counted as opaque. Classes that are not the library's are never asked for anything (python/src/plans.h).
+call. Which fields a class has is in `_ttnn_tables`; one that is not listed there is read through the properties it shows,
+and one that shows none is kept as its text and counted as opaque. Classes that are not the library's are never asked for
+anything (python/src/plans.h).
 """
 
 from __future__ import annotations
@@ -15,83 +16,13 @@ from typing import Any
 
 from . import _capture
 from ._errors import of_program
+from ._ttnn_tables import CALL, CALL_LIST, FIELDS, HASHABLE, ITEMS, LIST, TENSOR_FIELDS, TENSOR_READERS, Field, attributes
 
-# Ways of access.
-ATTRIBUTE, CALL, LIST, CALL_LIST, ITEMS = range(5)
-
-Field = tuple[str, str, int]
 Reader = Callable[[Any], Any]
 #: (name, kind, hashable, has a __dict__, fields as (name, function of the object or None, as a list), tensor readers);
 #: kinds: tensor, struct, record (a struct whose printed text nobody needs), vars, opaque
 Plan = tuple[str, str, bool, bool, tuple[tuple[str, Reader | None, bool], ...], tuple[Reader | None, ...]]
 
-
-def _attributes(*names: str) -> tuple[Field, ...]:
-    return tuple((name, name, ATTRIBUTE) for name in names)
-
-
-# Classes whose fields are methods, sequences or need a name of ours; by class name, as the library may move them.
-FIELDS: dict[str, tuple[Field, ...]] = {
-    "MemoryConfig": (
-        *_attributes("memory_layout", "buffer_type", "shard_spec", "nd_shard_spec"),
-        ("is_sharded", "is_sharded", CALL),
-        ("interleaved", "interleaved", ATTRIBUTE),
-        ("hash", "__hash__", CALL),  # hash() would fold its 64 bits
-    ),
-    "ShardSpec": (("grid", "grid", ATTRIBUTE), ("shape", "shape", LIST), ("orientation", "orientation", ATTRIBUTE)),
-    "NdShardSpec": (
-        ("shard_shape", "shard_shape", LIST),
-        *_attributes("grid", "orientation", "shard_distribution_strategy"),
-    ),
-    "CoreRangeSet": (("ranges", "ranges", CALL_LIST),),
-    "CoreCoord": _attributes("x", "y"),
-    "CoreRange": _attributes("start", "end"),
-    "Shape": (("dims", "", ITEMS),),
-    "MeshShape": (("dims", "", ITEMS),),
-    "MeshCoordinate": (("dims", "", ITEMS),),
-    "Tile": (
-        ("tile_shape", "tile_shape", LIST),
-        ("face_shape", "face_shape", LIST),
-        ("num_faces", "num_faces", ATTRIBUTE),
-    ),
-    "TensorTopology": (
-        ("placements", "placements", CALL_LIST),
-        ("distribution_shape", "distribution_shape", CALL_LIST),
-    ),
-    "PlacementShard": _attributes("dim"),
-    "PlacementReplicate": (),
-    "MeshDevice": (
-        ("shape", "shape", LIST),
-        ("device_ids", "get_device_ids", CALL_LIST),
-        ("arch", "arch", CALL),
-    ),
-    "CppTensorToMesh": (("config", "config", CALL),),
-    "CppMeshToTensor": (("config", "config", CALL),),
-}
-TENSOR_FIELDS: tuple[Field, ...] = (
-    ("shape", "shape", LIST),
-    ("padded_shape", "padded_shape", LIST),
-    ("dtype", "dtype", ATTRIBUTE),
-    ("layout", "layout", ATTRIBUTE),
-    ("tile", "tile", ATTRIBUTE),
-    ("storage_type", "storage_type", CALL),
-    ("memory_config", "memory_config", CALL),
-    ("topology", "tensor_topology", CALL),
-    ("device", "device", CALL),
-)
-# What identifies a tensor, in the order of TensorReaders in python/src/plans.h.
-TENSOR_READERS = (
-    "tensor_id",
-    "spec",
-    "tensor_topology",
-    "storage_type",
-    "device",
-    "is_allocated",
-    "buffer_unique_id",
-    "buffer_address",
-)
-# Immutable, with a hash and an equality by value: recognised by one look-up.
-HASHABLE = {"MemoryConfig", "CoreCoord", "MeshCoordinate"}
 
 _told: set[tuple[str, str]] = set()
 #: A device was an argument, or a tensor was on one.
@@ -116,7 +47,7 @@ def plan(cls: type) -> Plan | None:
         address = getattr(sys.modules["ttnn"], "get_global_semaphore_address", None)
         if address is not None:
             return name, "struct", False, has_dict, (("address", address, False),), ()
-    fields = _attributes(*_properties(cls))
+    fields = attributes(*_properties(cls))
     if not fields:
         # Classes of the library's Python part keep their state in the object.
         return name, "vars" if has_dict else "opaque", False, has_dict, (), ()
