@@ -108,6 +108,12 @@ def _semaphores(op: str, kwargs: dict[str, Any]) -> int:
     return 3 if "reduce_scatter" in op else 2
 
 
+def semaphore(device: Any) -> Any:
+    """One that every core of the device sees."""
+    grid = device.compute_with_storage_grid_size()
+    return ttnn.create_global_semaphore(device, structs.core_range_set([[0, 0, grid.x - 1, grid.y - 1]]), 0)
+
+
 #: Objects that belong to one run.
 _HANDLES = ("MeshDevice", "global_semaphore", "CppTensorToMesh")
 
@@ -156,9 +162,9 @@ class Rebuilder:
         for parameter in overloads[0][positions:] if overloads else ():
             if parameter.name in _LEFT_OUT and parameter.name not in kwargs:
                 if "Sequence" in parameter.kind or "GlobalSemaphoreArg" in parameter.kind:
-                    kwargs[parameter.name] = [self._semaphore() for _ in range(_semaphores(op, kwargs))]
+                    kwargs[parameter.name] = [semaphore(self._device) for _ in range(_semaphores(op, kwargs))]
                 else:
-                    kwargs[parameter.name] = self._semaphore()
+                    kwargs[parameter.name] = semaphore(self._device)
 
     def _argument(self, name: str, value: Any, kinds: list[str]) -> Any:
         try:
@@ -194,17 +200,12 @@ class Rebuilder:
     def _fields(self, values: dict[str, Any]) -> dict[str, Any]:
         return {name: self.value(item) for name, item in values.items() if name != "type"}
 
-    def _semaphore(self) -> Any:
-        grid = self._device.compute_with_storage_grid_size()
-        cores = structs.core_range_set([[0, 0, grid.x - 1, grid.y - 1]])
-        return ttnn.create_global_semaphore(self._device, cores, 0)
-
     def _handle(self, kind: str, fields: dict[str, Any]) -> Any:
         """What stands in this run for an object that belonged to another."""
         if kind == "MeshDevice":
             return self._device
         if kind == "global_semaphore":
-            return self._semaphore()
+            return semaphore(self._device)
         config = fields.get("config")
         if not isinstance(config, ttnn.MeshMapperConfig):
             raise Unsupported("a mapper of tensors to the mesh of which the trace lost the configuration")
@@ -255,7 +256,7 @@ class Rebuilder:
         return self._device
 
     def _make_global_semaphore(self, _: Any) -> Any:
-        return self._semaphore()
+        return semaphore(self._device)
 
     def _make_compute_kernel_config(self, fields: dict[str, Any]) -> Any:
         return structs.construct("WormholeComputeKernelConfig", self._fields(fields), near=self._near)

@@ -38,7 +38,7 @@ def make_tensor(spec: dict[str, Any], device: Any, values: np.ndarray | None = N
             tensor = make(ttnn.Shape(shape), dtype, layout, device, memory)
         else:
             # The library's allocator takes no tile: a tensor with one and without data is one of zeros.
-            array = np.zeros(shape, _element_of(spec["dtype"])) if values is None else values
+            array = np.zeros(shape, element_of(spec["dtype"])) if values is None else values
             extra = {} if tile is None else {"tile": ttnn.Tile(tile)}
             tensor = ttnn.Tensor(array, data_type=dtype, layout=layout, **extra)
             if spec["storage"] != "HOST":
@@ -51,7 +51,7 @@ def make_tensor(spec: dict[str, Any], device: Any, values: np.ndarray | None = N
     return tensor
 
 
-def _element_of(dtype: str) -> Any:
+def element_of(dtype: str) -> Any:
     names = {"INT32": "i32", "UINT32": "u32", "UINT16": "u16", "UINT8": "u8"}
     return NUMPY[names.get(dtype, "f32")]
 
