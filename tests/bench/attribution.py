@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import data  # noqa: E402
 from incidents import carry_out, incidents  # noqa: E402
 
 GOAL = 0.98
@@ -23,6 +25,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--times", type=int, default=6, help="incidents of each kind")
+    parser.add_argument("--table", help="write the table there, as opwright report --table shows it")
     options = parser.parse_args()
     todo = list(incidents(options.seed, options.times))
     tried, right, wrong = Counter(), Counter(), []
@@ -38,6 +41,9 @@ def main() -> int:
         print(f"  {kind:32} {right[kind]:4} of {tried[kind]:4}")
     share = right.total() / tried.total()
     print(f"  {'all':32} {right.total():4} of {tried.total():4}   {100 * share:.1f} % (goal {100 * GOAL:.0f} %)")
+    if options.table:
+        rows = [[kind, tried[kind], right[kind]] for kind in tried] + [["all", tried.total(), right.total()]]
+        data.write_table(options.table, "Incidents with a known culprit", f"Seed {options.seed}.", ["incident", "tried", "named right"], rows)
     for line in wrong:
         print(f"not named: {line}")
     return 0 if share >= GOAL else 1

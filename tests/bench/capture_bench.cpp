@@ -1,6 +1,8 @@
 // What the recorder costs a C++ program: nanoseconds of processor time a call (this thread's), bytes a call, memory.
 //
-//   capture_bench off|repeat|first|many CALLS FOLDER     one JSON object on standard output
+//   capture_bench off|repeat|first|many|keep CALLS FOLDER     one JSON object on standard output
+//
+// `keep` leaves the trace of repeated calls where it is, for whoever measures reading one.
 #include <opwright/capture.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -54,7 +56,7 @@ __attribute__((noinline)) void one_call(std::uint64_t i, std::uint32_t spec, dou
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fputs("usage: capture_bench off|repeat|first|many CALLS FOLDER\n", stderr);
+    std::fputs("usage: capture_bench off|repeat|first|many|keep CALLS FOLDER\n", stderr);
     return 2;
   }
   const std::string mode = argv[1];
@@ -95,6 +97,6 @@ int main(int argc, char** argv) {
       "{\"mode\": \"%s\", \"calls\": %llu, \"ns_per_call\": %.3f, \"bytes_per_call\": %.1f, \"grown_kib\": %ld}\n",
       mode.c_str(), static_cast<unsigned long long>(calls), seconds * 1e9 / static_cast<double>(calls),
       static_cast<double>(info.st_size) / static_cast<double>(calls), grown);
-  if (!path.empty()) ::unlink(path.c_str());
+  if (!path.empty() && mode != "keep") ::unlink(path.c_str());
   return 0;
 }

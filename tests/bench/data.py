@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -25,6 +26,17 @@ DECEMBER = REAL / "ttnn" / "era1" / "ttnn_operations_master_2025-12-31_from_db.j
 
 HOLE = "@hole@"
 STEP = 1000  # added to the first dimension of every tensor of a copy; larger than any real one
+
+
+def masters() -> list[pathlib.Path]:
+    """All real masters of both eras; our fixtures where there are none."""
+    found = [path for era in ("era1", "era2") for path in sorted((REAL / "ttnn" / era).glob("[a-z]*.json"))]
+    return found or [FIXTURES / "master"]
+
+
+def write_table(path: str, title: str, about: str, columns: list[str], rows: list[list[str | int | float]]) -> None:
+    """A table as `opwright report --table FILE` shows it."""
+    pathlib.Path(path).write_text(json.dumps({"title": title, "about": about, "columns": columns, "rows": rows}, indent=1) + "\n")
 
 
 def tensors_of(value):
@@ -106,7 +118,7 @@ def era2_base():
 
 
 def as_record(value):
-    """An argument of a master as per-op files of dialect v3 write it."""
+    """An argument of a master as per-op files of version v3 write it."""
     if isinstance(value, list):
         return [as_record(item) for item in value]
     if not isinstance(value, dict):
@@ -191,6 +203,20 @@ def make_jsonl(path, size):
             number += 1
 
 
+# ------------------------------------------------------------------------------------------------------------- native
+
+
+def make_native(path, calls):
+    """A trace of one call made again and again: two tensors, three keyword arguments, a result."""
+    folder = path.with_suffix(".making")
+    folder.mkdir(exist_ok=True)
+    program = pathlib.Path(os.environ.get("OPWRIGHT_BIN") or ROOT / "build" / "release" / "opwright").parent / "capture_bench"
+    subprocess.run([program, "keep", str(calls), folder], check=True, stdout=subprocess.DEVNULL)
+    (trace,) = folder.glob("*.opwt")
+    trace.rename(path)
+    folder.rmdir()
+
+
 MAKERS = {
     "era1.json": make_era1,
     "era2_21mb.json": lambda path: replicate(era2_base(), path, 7308),
@@ -201,6 +227,8 @@ MAKERS = {
     "per_op_20040": lambda path: make_per_op(path, 20040),
     "jsonl_10mb.jsonl": lambda path: make_jsonl(path, 10_000_000),
     "jsonl_100mb.jsonl": lambda path: make_jsonl(path, 100_000_000),
+    "jsonl_400mb.jsonl": lambda path: make_jsonl(path, 400_000_000),
+    "calls_4m.opwt": lambda path: make_native(path, 4_000_000),
 }
 
 

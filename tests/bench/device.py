@@ -24,7 +24,8 @@ JUDGE = [
     ("verdict", lambda row: row["bench"]),
     ("million elements", lambda row: f"{row['elements'] / 1e6:.0f}"),
     ("GB/s of actual values", lambda row: measured(row["gb_per_s"], ".2f")),
-    ("GB/s read", lambda row: measured(row["gb_per_s_read"], ".2f")),
+    ("only reading", lambda row: measured(row["read_gb_per_s"], ".2f")),
+    ("ratio", lambda row: measured(row["of_reading"], ".2f")),
 ]
 
 
@@ -47,7 +48,7 @@ def main():
     arguments = parser.parse_args()
     jobs = [
         (GEMM, [arguments.folder / "gemm_bench"] + ["--quick"] * arguments.quick),
-        (JUDGE, [arguments.folder / "judge_bench"] + ["8"] * arguments.quick),
+        (JUDGE, [arguments.folder / "judge_bench"] + ["4", "3"] * arguments.quick),
     ]
     for columns, command in jobs:
         lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout

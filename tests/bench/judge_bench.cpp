@@ -1,18 +1,23 @@
-// How fast the judge is on one core: prints one JSON object a line.
+// How fast the judge is on one core, by error budget and dtype: prints one JSON object a line.
 //
-//   judge_bench [MILLIONS_OF_ELEMENTS]     default: 64
+//   judge_bench [MILLIONS_OF_ELEMENTS [TURNS [WORD]]]     default: 16, and 7 turns; WORD: only what has it in its name
 //
-// `gb_per_s` counts the bytes of the actual values as float32 (4 an element); `gb_per_s_read` counts all that is read:
-// the exact values too (8 an element) and magnitudes (8).
+// `gb_per_s` counts the actual values as float32 (4 bytes an element). `read_gb_per_s` is what a plain loop over the
+// same buffers does in the same turn, counted the same way: the limit that memory sets. `of_reading` is their ratio.
+// Figures are medians over the turns; a turn measures each of them once, so that a busy neighbour disturbs all alike.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/vectorised.h"
 #include "compare/judge.h"
 #include "model/value.h"
 
@@ -20,74 +25,175 @@ namespace {
 
 using namespace opwright;
 
-// Processor time of the fastest of a few runs: what one core does, whatever else the machine is busy with.
-double seconds(const std::function<void()>& work) {
-  double best = 1e30;
-  for (int turn = 0; turn < 5; ++turn) {
-    const std::clock_t start = std::clock();
-    work();
-    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-  }
-  return best;
-}
-
-void print(const std::string& name, std::size_t elements, double bytes_read, const std::function<void()>& work) {
-  const double time = seconds(work);
-  const double n = static_cast<double>(elements);
-  std::printf(R"({"bench": "%s", "elements": %zu, "cpu_seconds": %.4f, "gb_per_s": %.2f, "gb_per_s_read": %.2f})"
-              "\n",
-              name.c_str(), elements, time, 4 * n / time / 1e9, bytes_read * n / time / 1e9);
-}
+constexpr std::int64_t kRow = 1024;
 
 void keep(double value) {
   volatile double sink = value;
   static_cast<void>(sink);
 }
 
-HostTensor tensor_of(const std::vector<float>& values, DType dtype) {
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// Processor time: what one core does, whatever else the machine is busy with.
+double seconds(const std::function<void()>& work) {
+  const std::clock_t start = std::clock();
+  work();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+// The least that a judge must do: every byte passes the core once.
+[[gnu::always_inline]] inline std::uint64_t read_all_loop(const std::uint64_t* words, std::size_t n) {
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < n; ++i) all ^= words[i];
+  return all;
+}
+OPWRIGHT_VECTORISED(std::uint64_t, read_all, (const std::uint64_t* words, std::size_t n), (words, n))
+
+template <class T>
+void read(std::span<const T> values) {
+  keep(static_cast<double>(read_all(reinterpret_cast<const std::uint64_t*>(values.data()),
+                                    values.size() * sizeof(T) / sizeof(std::uint64_t))));
+}
+
+struct Subject {
+  std::string name;
+  const HostTensor* actual;
+  std::span<const double> exact;
+  std::span<const double> magnitude;
+  ErrorBudget budget;
+  SameChoice same_choice = {};
+  std::span<const double> before = {};
+  std::function<double(double)> after = {};
+  std::vector<double> read_seconds = {};
+  std::vector<double> judge_seconds = {};
+  std::string outcome = {};
+};
+
+void turn(Subject& subject) {
+  subject.read_seconds.push_back(seconds([&] {
+    read(std::span<const float>(subject.actual->floats));
+    read(std::span<const std::int64_t>(subject.actual->ints));
+    read(subject.exact);
+    read(subject.magnitude);
+    read(subject.before);
+  }));
+  subject.judge_seconds.push_back(seconds([&] {
+    const Verdict verdict = judge({.wanted = subject.actual->spec,
+                                   .actual = *subject.actual,
+                                   .budget = subject.budget,
+                                   .value = subject.exact,
+                                   .magnitude = subject.magnitude,
+                                   .before = subject.before,
+                                   .after = subject.after,
+                                   .same_choice = subject.same_choice});
+    subject.outcome = name_of(verdict.outcome);
+    keep(verdict.metrics.pcc);
+  }));
+}
+
+void print(const Subject& subject) {
+  const double bytes = 4.0 * static_cast<double>(subject.exact.size());
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < subject.read_seconds.size(); ++i)
+    ratios.push_back(subject.read_seconds[i] / subject.judge_seconds[i]);
+  std::printf(
+      R"({"bench": "judge %s", "elements": %zu, "outcome": "%s", "cpu_seconds": %.4f, "gb_per_s": %.3f, "read_gb_per_s": %.2f, "of_reading": %.3f})"
+      "\n",
+      subject.name.c_str(), subject.exact.size(), subject.outcome.c_str(), median(subject.judge_seconds),
+      bytes / median(subject.judge_seconds) / 1e9, bytes / median(subject.read_seconds) / 1e9, median(ratios));
+}
+
+HostTensor tensor_of(std::size_t elements, DType dtype) {
   HostTensor tensor;
-  tensor.spec.shape = {static_cast<std::int64_t>(values.size() / 1024), 1024};
+  tensor.spec.shape = {static_cast<std::int64_t>(elements) / kRow, kRow};
   tensor.spec.dtype.value = dtype;
-  tensor.floats = values;
   return tensor;
 }
 
-void judge_as(const std::string& name, const HostTensor& actual, const std::vector<double>& exact,
-              ErrorBudget::Kind kind, bool magnitudes) {
+// A number that bfloat16 holds, near this one.
+float cut(double value) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xFFFF0000u);
+}
+
+ErrorBudget budget_of(ErrorBudget::Kind kind) {
   ErrorBudget budget;
   budget.kind = kind;
   budget.ulps = 4;
   budget.terms = 1024;
   budget.accumulator_bits = 8;
-  print(name, exact.size(), 4 + 8 + (magnitudes ? 8 : 0), [&] {
-    const Verdict verdict =
-        judge({.wanted = actual.spec,
-               .actual = actual,
-               .budget = budget,
-               .value = exact,
-               .magnitude = magnitudes ? std::span<const double>(exact) : std::span<const double>()});
-    keep(verdict.metrics.pcc);
-  });
+  return budget;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::size_t millions = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 64;
+  const std::size_t millions = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 16;
+  const std::size_t turns = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 7;
   const std::size_t n = std::clamp<std::size_t>(millions, 1, 4096) * 1'048'576;
-  std::vector<float> actual(n);
   std::vector<double> exact(n);
+  std::vector<double> magnitude(n);
+  std::vector<double> held(n);
+  std::vector<double> whole(n);
+  HostTensor fp32 = tensor_of(n, DType::kFloat32);
+  HostTensor bf16 = tensor_of(n, DType::kBfloat16);
+  HostTensor moved = tensor_of(n, DType::kBfloat16);
+  HostTensor int32 = tensor_of(n, DType::kInt32);
   std::uint64_t state = 1;
   for (std::size_t i = 0; i < n; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     exact[i] = static_cast<double>(state >> 40) * 0x1p-23 - 1.0;
-    actual[i] = static_cast<float>(exact[i]) * (1.0F + static_cast<float>(state & 7) * 1e-7F);
+    magnitude[i] = 20 + std::abs(exact[i]);
+    fp32.floats.push_back(static_cast<float>(exact[i] * (1 + static_cast<double>(state & 7) * 0x1p-25)));
+    bf16.floats.push_back(cut(exact[i] * (1 + 0x1p-8)));
+    moved.floats.push_back(cut(exact[i]));
+    held[i] = static_cast<double>(moved.floats.back());
+    int32.ints.push_back(static_cast<std::int64_t>(state >> 33));
+    whole[i] = static_cast<double>(int32.ints.back());
   }
-  const HostTensor fp32 = tensor_of(actual, DType::kFloat32);
-  judge_as("judge elementwise fp32", fp32, exact, ErrorBudget::Kind::kElementwise, false);
-  judge_as("judge exact fp32", fp32, exact, ErrorBudget::Kind::kExact, false);
-  judge_as("judge contraction fp32", fp32, exact, ErrorBudget::Kind::kContraction, true);
-  const HostTensor block = tensor_of(actual, DType::kBfloat8B);
-  judge_as("judge elementwise bf8", block, exact, ErrorBudget::Kind::kElementwise, false);
+  HostTensor block = bf16;
+  block.spec.dtype.value = DType::kBfloat8B;
+  HostTensor moved_block = moved;
+  moved_block.spec.dtype.value = DType::kBfloat8B;
+  using Kind = ErrorBudget::Kind;
+  ErrorBudget shared = budget_of(Kind::kElementwise);
+  shared.common = 0.01;
+  const SameChoice never = [](std::int64_t, double, double) { return false; };
+  const std::function<double(double)> relu = [](double x) { return x > 0 ? x : 0.0; };
+  HostTensor fused = bf16;
+  for (float& value : fused.floats) value = std::max(value, 0.0F);
+  std::vector<double> after(n);
+  std::ranges::transform(exact, after.begin(), relu);
+  HostTensor narrow = bf16;
+  narrow.spec.shape = {static_cast<std::int64_t>(n) / 32, 32};
+  HostTensor single = bf16;
+  single.spec.shape = {static_cast<std::int64_t>(n), 1};
+  std::vector<Subject> subjects = {
+      {"exact float32", &fp32, exact, {}, budget_of(Kind::kExact)},
+      {"exact bfloat16", &moved, held, {}, budget_of(Kind::kExact)},
+      {"exact bfloat8_b", &moved_block, held, {}, budget_of(Kind::kExact)},
+      {"exact int32", &int32, whole, {}, budget_of(Kind::kExact)},
+      {"selection bfloat16", &moved, held, {}, budget_of(Kind::kSelection)},
+      {"selection int32", &int32, whole, {}, budget_of(Kind::kSelection), never},
+      {"elementwise float32", &fp32, exact, {}, budget_of(Kind::kElementwise)},
+      {"elementwise bfloat16", &bf16, exact, {}, budget_of(Kind::kElementwise)},
+      {"elementwise bfloat16, magnitudes", &bf16, exact, magnitude, budget_of(Kind::kElementwise)},
+      {"elementwise bfloat16, by row", &bf16, exact, {}, shared},
+      {"elementwise bfloat16, rows of 32", &narrow, exact, {}, shared},
+      {"elementwise bfloat8_b", &block, exact, {}, budget_of(Kind::kElementwise)},
+      {"contraction float32", &fp32, exact, magnitude, budget_of(Kind::kContraction)},
+      {"contraction bfloat16", &bf16, exact, magnitude, budget_of(Kind::kContraction)},
+      {"contraction bfloat16, rows of 32", &narrow, exact, magnitude, budget_of(Kind::kContraction)},
+      {"contraction bfloat16, rows of 1", &single, exact, magnitude, budget_of(Kind::kContraction)},
+      {"contraction bfloat16, no magnitudes", &bf16, exact, {}, budget_of(Kind::kContraction)},
+      {"contraction bfloat8_b", &block, exact, magnitude, budget_of(Kind::kContraction)},
+      {"contraction bfloat16, fused relu", &fused, after, magnitude, budget_of(Kind::kContraction), {}, exact, relu},
+  };
+  if (argc > 3) std::erase_if(subjects, [&](const Subject& s) { return s.name.find(argv[3]) == std::string::npos; });
+  for (std::size_t i = 0; i < turns; ++i)
+    for (Subject& subject : subjects) turn(subject);
+  for (const Subject& subject : subjects) print(subject);
   return 0;
 }
