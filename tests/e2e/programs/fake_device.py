@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A device for tests: speaks docs/formats/device-protocol.md with the standard library alone, and fails as it is told.
 
-usage: fake_device.py [--numerics real|exact-model|none] [--fault NAME] [--once FILE]
+usage: fake_device.py [--numerics real|exact-model|none] [--fault NAME] [--once FILE] [--adds TIMES] [--golden TIMES]
 
-It adds, and knows relu. With --fault every call fails in that way; with --once only until FILE exists, which the first
+It adds, and knows relu; with --adds it adds the second tensor so many times, and with --golden its golden function does.
+With --fault every call fails in that way; with --once only until FILE exists, which the first
 failing call makes. The faults are the names in `Fake.fault` and `main`.
 """
 
@@ -68,8 +69,9 @@ def check(spec: dict[str, Any]) -> None:
 
 
 class Fake:
-    def __init__(self, numerics: str) -> None:
+    def __init__(self, numerics: str, adds: float, golden: float) -> None:
         self.numerics = numerics
+        self.adds, self.golden = adds, golden
 
     def memory(self, specs: list[dict[str, Any]]) -> dict[str, int]:
         dram, l1 = 0, 0
@@ -98,12 +100,12 @@ class Fake:
         made = [] if given or call["op"] == "ttnn.add_" else [out]
         answer = {"outcome": "ok", "outputs": [{**out, "padded_shape": padded(out)}], **self.memory(tensors + made)}
         if request["data"] and self.numerics != "none":
-            self.compute(request, call["op"])
+            self.compute(request, call["op"], self.golden if request["do"] == "golden" else self.adds)
         answer["seconds"] = [0.5, 0.25][: request["repeat"]]
         answer["kernel_seconds"] = 0.125
         return answer
 
-    def compute(self, request: dict[str, Any], op: str) -> None:
+    def compute(self, request: dict[str, Any], op: str, times: float) -> None:
         file = os.open(request["data"], os.O_RDWR)
         with mmap.mmap(file, 0) as mapped:
             os.close(file)
@@ -116,7 +118,7 @@ class Fake:
             if op == "ttnn.relu":
                 result = [max(x, 0) for x in inputs[0]]
             else:
-                result = [a + b for a, b in zip(inputs[0], inputs[1], strict=True)]
+                result = [a + times * b for a, b in zip(inputs[0], inputs[1], strict=True)]
             for place in request["outputs"]:
                 if place["dtype"] == "BFLOAT16":
                     result = [bfloat16(x) for x in result]
@@ -199,6 +201,8 @@ def main() -> None:
     parser.add_argument("--numerics", default="real")
     parser.add_argument("--fault", default="")
     parser.add_argument("--once", default="")
+    parser.add_argument("--adds", type=float, default=1)
+    parser.add_argument("--golden", type=float)
     options = parser.parse_args()
     if options.fault == "no_hello":
         sys.exit("this device will not start")
@@ -214,6 +218,7 @@ def main() -> None:
         "timing": True,
         "mesh": False,
         "capture": False,
+        "golden": options.golden is not None,
         "versions": {"fake": "1.2"},
     }
     if options.fault == "custom_board":
@@ -221,7 +226,7 @@ def main() -> None:
     if options.fault == "odd_board":
         hello["board"] = "no_such_board"
     print(json.dumps({"protocol": 2 if options.fault == "new_protocol" else 1, "hello": hello}), flush=True)
-    device = Fake(options.numerics)
+    device = Fake(options.numerics, options.adds, options.golden)
     for line in sys.stdin:
         request = json.loads(line)
         if request["do"] == "end":

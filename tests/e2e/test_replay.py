@@ -1,0 +1,291 @@
+"""`replay`: recorded calls again, one or a sequence, on devices with and without numbers."""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+import hostile
+import pytest
+import support
+from traces import answer, check_no_crash, fixture, load_trace
+
+assert hostile  # its import puts the maker of native traces on the path
+DECODER = fixture("native/decoder.opwt.zst")
+MLP = fixture("native/mlp.opwt.zst")
+PARALLEL = fixture("native/tensor_parallel.opwt.zst")
+FIELDS = {"trace", "calls", "replayed", "outcomes", "edges", "inputs", "first_beyond", "seconds", "peak_bytes", "sequence"}
+
+
+def replayed(opwright, *arguments: object, status: int = 0, **more: object) -> dict:
+    result = opwright("replay", *arguments, "--format", "json", **more)
+    assert result.returncode == status, result.stdout[-2000:] + result.stderr
+    return json.loads(result.stdout)
+
+
+def made_trace(path: Path, calls: list[tuple], **facts: object) -> Path:
+    """Calls of (operation, ids of its tensors, id of its result), all tensors [1,1,32,64]."""
+    from maker.native import T, Trace, Ttnn
+
+    trace = Trace()
+    ttnn = Ttnn(trace)
+    trace.lane(0, 100)
+    for name, value in {"uid": "made", **facts}.items():
+        trace.fact(name, value)
+    spec = ttnn.spec([1, 1, 32, 64])
+    result = trace.value(T(spec))
+    for op, given, made in calls:
+        call = trace.call_value(op, *[T(spec) for _ in given])
+        trace.call(call, [(tensor, 1) for tensor in given], result=result, returned=[(made, 1, made, 0, 0)])
+    path.write_bytes(trace.bytes())
+    return path
+
+
+# -- a whole trace
+
+
+def test_a_decoder_with_its_caches(opwright) -> None:
+    report = replayed(opwright, DECODER)
+    assert FIELDS <= set(report)
+    assert report["outcomes"] == {"carried": 75, "freed": 7, "inside": 3, "passed": 87, "read": 11}
+    assert report["calls"] == sum(report["outcomes"].values()) == len(report["sequence"])
+    assert report["edges"] == {"recorded": 100, "inferred": 0, "ambiguous": 0, "broken": 0}
+    assert report["first_beyond"] is None
+    steps = {step["call"]: step for step in report["sequence"]}
+    # A cache that was written is what the attention after it reads.
+    written = steps[85]
+    assert written["op"] == "ttnn.experimental.paged_update_cache"
+    (cache,) = [each for each in written["inputs"] if each["param"] == "cache_tensor"]
+    (read,) = [each for each in steps[87]["inputs"] if each["tensor"] == cache["tensor"]]
+    assert read["values"] == "computed"
+    # Errors of the chain grow, those of single calls do not.
+    assert steps[102]["global"]["rel_rms"] > 3 * steps[102]["local"]["rel_rms"]
+
+
+def test_collectives_do_not_end_it(opwright) -> None:
+    report = replayed(opwright, PARALLEL)
+    assert report["outcomes"] == {"carried": 22, "collective": 8, "freed": 12, "passed": 20, "read": 2}
+    summed = next(step for step in report["sequence"] if step["op"] == "ttnn.reduce_scatter")
+    assert summed["notes"] == ["every chip is taken to hold what this one holds"]
+
+
+def test_two_replays_give_the_same_bytes(opwright, tmp_path) -> None:
+    for folder in ("first", "second"):
+        replayed(opwright, MLP, "--range", "1:9", "--save", tmp_path / folder)
+    first = {path.name: path.read_bytes() for path in (tmp_path / "first").iterdir()}
+    second = {path.name: path.read_bytes() for path in (tmp_path / "second").iterdir()}
+    assert first == second
+    assert "000009-out0.npy" in first
+    spec = json.loads(first["000009-out0.json"])
+    assert spec["op"] == "ttnn.add"
+    numbers = first["000009-out0.npy"]
+    assert numbers.startswith(b"\x93NUMPY\x01\x00")
+    (length,) = struct.unpack("<H", numbers[8:10])
+    assert b"'descr': '<f4'" in numbers[10 : 10 + length]
+    refused = opwright("replay", MLP, "--range", "1:9", "--save", tmp_path / "first")
+    assert refused.returncode == 2
+    assert "has files in it already" in refused.stderr
+
+
+# -- which calls
+
+
+def test_one_call_alone_of_a_file_and_of_the_store(opwright) -> None:
+    alone = replayed(opwright, MLP, 7)
+    assert alone["calls"] == alone["replayed"] == 1
+    assert alone["inputs"]["recipe"] == 3
+    load_trace(opwright, MLP, options=("--include-failed",))
+    (kept,) = answer(opwright("traces", "--format", "json"))
+    same = replayed(opwright, "@" + kept["trace"][:10], 7)
+    assert same["sequence"][0]["local"] == alone["sequence"][0]["local"]
+    assert replayed(opwright, kept["name"], 7)["sequence"][0]["local"] == alone["sequence"][0]["local"]
+
+
+def test_stretches(opwright) -> None:
+    assert [step["call"] for step in replayed(opwright, MLP, "--range", "6:9")["sequence"]] == [6, 7, 8, 9]
+    assert replayed(opwright, MLP, "--until", "9")["sequence"][-1]["call"] == 9
+    chosen = replayed(opwright, MLP, "--range", "1:50", "--where", "op=add")
+    assert {step["op"] for step in chosen["sequence"]} == {"ttnn.add"}
+    tiny = fixture("native/tiny_llm.opwt")
+    decode = replayed(opwright, tiny, "--phase", "decode", "--only", "add")
+    assert decode["calls"] > 0
+    assert {step["phase"] for step in decode["sequence"]} == {"decode"}
+    labels = {step["label"] for step in replayed(opwright, tiny, "--label", "layer0*", "--only", "add")["sequence"]}
+    assert labels == {"layer0/mlp"}
+    assert {step["op"] for step in replayed(opwright, MLP, "--only", "add", "--range", "1:50")["sequence"]} == {"ttnn.add"}
+
+
+def test_op_jsonl_has_no_layout_and_needs_one_assumed(opwright) -> None:
+    lines = fixture("jsonl/ops.jsonl")
+    lost = replayed(opwright, "--jsonl", lines, "--index", 2, status=3)
+    assert lost["outcomes"] == {"lost": 1}
+    assert "layout" in lost["sequence"][0]["reason"]
+    taken = replayed(opwright, "--jsonl", lines, "--index", 2, "--assume-layout", "tile")
+    assert taken["outcomes"] == {"passed": 1}
+    assert taken["sequence"][0]["notes"] == ["a layout is assumed (--assume-layout)"]
+
+
+def test_ambiguous_tensors(opwright, tmp_path) -> None:
+    tensor = {"__type__": "ttnn.TensorRef", "shape": [1, 1, 32, 64], "dtype": "DataType.BFLOAT16"}
+    tensor["memory_config"] = {"__type__": "ttnn.MemoryConfig", "memory_layout": "INTERLEAVED", "buffer_type": "DRAM"}
+    lines = [
+        {"test_nodeid": "t.py::t", "op_index": i, "op_name": "ttnn.relu", "inputs": [tensor], "kwargs": {}, "output": tensor}
+        for i in range(3)
+    ]
+    path = tmp_path / "ops.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = replayed(opwright, path, "--assume-layout", "tile")
+    # The second use is inferred: there was one result. The third could be two.
+    assert (report["edges"]["inferred"], report["edges"]["ambiguous"]) == (1, 1)
+    assert report["outcomes"] == {"passed": 2, "lost": 1}
+    assumed = replayed(opwright, path, "--assume-layout", "tile", "--assume-recent")
+    assert assumed["outcomes"] == {"passed": 3}
+    assert assumed["edges"]["inferred"] == 2
+
+
+def test_a_per_op_file(opwright) -> None:
+    (path,) = fixture("per_op/v3").glob("101_ttnn_concat_*.json")
+    report = replayed(opwright, path, status=1 if "refused" in opwright("replay", path).stdout else 0)
+    assert report["calls"] == 1
+    assert report["sequence"][0]["op"] == "ttnn.concat"
+
+
+# -- what is told
+
+
+def test_a_failure_names_the_commands_that_repeat_it(opwright, tmp_path) -> None:
+    path = made_trace(tmp_path / "t.opwt", [("ttnn.matmul", [1, 2], 3), ("ttnn.relu", [3], 4)])
+    table = opwright("replay", path)
+    assert table.returncode == 1
+    assert f"repeat: opwright replay {path} 1\n" in table.stdout
+    assert "case: opwright run --case 'ttnn.matmul(" in table.stdout
+    assert "first call beyond its bound: 1 (local)" in table.stdout
+    report = replayed(opwright, path, status=1)
+    assert report["first_beyond"] == 1
+    assert report["outcomes"] == {"passed": 1, "refused": 1}
+
+
+def test_rows_for_programs(opwright, tmp_path) -> None:
+    path = made_trace(tmp_path / "t.opwt", [("ttnn.relu", [1], 2), ("ttnn.add", [2, 1], 3)])
+    lines = opwright("replay", path, "--format", "jsonl").stdout.splitlines()
+    assert [json.loads(line)["call"] for line in lines] == [1, 2]
+    header, *rows = opwright("replay", path, "--format", "csv").stdout.splitlines()
+    assert header == "call,op,outcome,local_pcc,local_err,global_pcc,global_err,dram,l1,beyond,reason"
+    assert len(rows) == 2
+
+
+# -- other devices
+
+
+def test_a_device_without_numbers(opwright) -> None:
+    report = replayed(opwright, DECODER, "--device", "null")
+    assert report["outcomes"]["accepted"] == 87
+    assert report["edges"]["recorded"] == 100
+    assert report["sequence"][0]["local"] is None
+
+
+# relu, add and multiply without any library; results as bfloat16 holds them, ties to even.
+DEVICE = """
+import struct
+from opwright.device import serve
+
+def rounded(value):
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
+
+class Three:
+    hello = {"name": "three", "numerics": "exact-model", "board": "n150"}
+
+    def do_run(self, request):
+        made = {"ttnn.relu": lambda a: max(a, 0), "ttnn.add": lambda a, b: a + b, "ttnn.multiply": lambda a, b: a * b}
+        specs = [value["tensor"] for value in [*request.call["args"], *request.call["kwargs"].values()]]
+        given = [request.input(spec["slot"])[1] for spec in specs]
+        for i, values in enumerate(zip(*given)):
+            request.outputs[0].values[i] = rounded(made[request.call["op"]](*values))
+        like = specs[0]
+        memory = {"layout": "INTERLEAVED", "buffer": "DRAM"}
+        spec = {"shape": like["shape"], "padded_shape": like["shape"], "dtype": "BFLOAT16", "layout": "TILE"}
+        return {"outcome": "ok", "outputs": [{**spec, "storage": "DEVICE", "memory": memory}], "seconds": [0.001]}
+
+serve(Three)
+"""
+
+
+def test_a_device_that_is_a_program_gets_the_values_of_the_sequence(opwright, tmp_path) -> None:
+    path = made_trace(tmp_path / "t.opwt", [("ttnn.relu", [1], 2), ("ttnn.add", [2, 1], 3), ("ttnn.multiply", [3, 2], 4)])
+    (tmp_path / "three.py").write_text(DEVICE)
+    device = f"exec:{sys.executable} {tmp_path}/three.py"
+    report = replayed(opwright, path, "--device", device, env={"PYTHONPATH": support.REPO / "python"})
+    assert report["replayed"] == 3
+    assert report["edges"]["recorded"] == 3
+    assert report["outcomes"] == {"unproven": 3}  # it does not tell what it executed
+    assert report["failed"] == 0
+    assert 0 < report["sequence"][2]["global"]["rel_rms"] < 0.01
+
+
+def test_the_real_library_on_a_mock_board(opwright, ttnn_python) -> None:
+    env = {"OPWRIGHT_TTNN_PYTHON": ttnn_python}
+    report = replayed(opwright, DECODER, "--device", "ttnn:mock:n150", "--until", 60, env=env)
+    assert set(report["outcomes"]) <= {"accepted", "carried", "freed", "inside", "read"}
+    assert report["outcomes"]["accepted"] > 20
+
+
+# -- real traces
+
+
+def test_a_llama_on_two_chips(opwright, real_data) -> None:
+    trace = real_data / "native" / "llama-3.2-1b-n300.opwt.zst"
+    if not trace.exists():
+        pytest.skip("real data not present")
+    report = replayed(opwright, trace, "--until", 132, "--max-work", "3e7")
+    assert report["device"] == "sim:n300"
+    assert report["outcomes"].get("failed", 0) == 0
+    assert report["outcomes"]["passed"] > 30
+    assert report["outcomes"]["skipped"] > 0
+    assert report["edges"]["broken"] == 0
+
+
+# -- bad input
+
+
+def test_a_trace_that_is_cut(opwright, tmp_path) -> None:
+    path = made_trace(tmp_path / "t.opwt", [("ttnn.relu", [i], i + 1) for i in range(1, 40)])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) - 300])
+    report = replayed(opwright, path)
+    assert 0 < report["outcomes"]["passed"] < 39
+    assert report["losses"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        ([], 2, "replay needs a TRACE"),
+        (["nothing.opwt"], 3, "no such file"),
+        (["@nothing"], 3, ""),
+        ([MLP, "seven"], 2, "no number of a call"),
+        ([MLP, "99999"], 3, "no call 99999"),
+        ([MLP, "--range", "9:1"], 2, "--range"),
+        ([MLP, "--index", "1"], 2, "--index needs --jsonl"),
+        ([MLP, "--jsonl", "x"], 2, "not both"),
+        ([MLP, "--device", "simm"], 3, "no device 'simm'"),
+        ([MLP, "--pcc", "2"], 2, "--pcc 2"),
+        ([MLP, "--data", "odd"], 2, "--data odd"),
+        ([MLP, "--assume-layout", "round"], 2, "--assume-layout round"),
+        ([fixture("native/newer_version.opwt")], 3, "read it with a newer opwright"),
+        ([fixture("master")], 3, ""),
+    ],
+)
+def test_wrong_usage(opwright, arguments, status, words) -> None:
+    result = opwright("replay", *arguments)
+    assert result.returncode == status, result.stdout + result.stderr
+    assert words in result.stderr
+
+
+@pytest.mark.parametrize("name", ["cut.opwt", "damaged.opwt", "killed.opwt"])
+def test_damaged_traces_give_what_is_there(opwright, name) -> None:
+    result = opwright("replay", fixture("native") / name)
+    check_no_crash(result)
+    assert result.returncode in (0, 1)
+    if name != "killed.opwt":
+        assert "LOST" in result.stdout
