@@ -191,3 +191,32 @@ def bound_classes() -> Iterator[Any]:
         for cls in found:
             if cls.__module__.startswith("ttnn._ttnn") and not is_operation(cls):
                 yield cls
+
+
+#: Made anew in each run: there is nothing that could be the same.
+HANDLES = ("MeshDevice", "global_semaphore")
+
+
+def plain_text(value: Any) -> str:
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
+
+
+def difference(wanted: Any, made: Any) -> str:
+    """What tells an object from the one that it shall be; "" where nothing does."""
+    if type(made) is not type(wanted):
+        return f"it is a {type(made).__name__}"
+    if type(wanted).__name__ in HANDLES:
+        return ""
+    if isinstance(wanted, ttnn.Tensor):  # what it holds is no part of a configuration
+        return "" if (made.spec, made.tensor_topology()) == (wanted.spec, wanted.tensor_topology()) else "another spec"
+    if hasattr(wanted, "config"):
+        return "" if str(made.config()) == str(wanted.config()) else f"it has {made.config()}"
+    if isinstance(wanted, enum.Enum):
+        return "" if made is wanted else f"it is {made}"
+    if type(wanted).__eq__ is object.__eq__ and not sameness.readable(type(wanted)) and " at 0x" in str(wanted):
+        return "" if structs.has_no_members(type(wanted).__name__) else "nothing tells two of them apart"
+    if "ttnn.Tensor" not in plain_text(wanted) and plain_text(made) != plain_text(wanted):
+        return f"it is {plain_text(made)}, not {plain_text(wanted)}"
+    if sameness.readable(type(wanted)) and not sameness.same(made, wanted):
+        return "its members differ"
+    return ""
