@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import random
-from pathlib import Path
 
 from damage import HOSTILE_LETTERS, hostile_text
 from world import FIXTURES, Finding, World

@@ -1,10 +1,11 @@
-"""docs/how-to/add-an-op.md is carried out: its rows and example lines are added to a copy of the tree, built and run."""
+"""docs/how-to/add-an-op.md is carried out: its rows, files and example lines are added to a copy of the tree, built and run."""
 
 import json
 import os
 import re
 import shlex
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -37,28 +38,48 @@ int main(int, char** arguments) {
 """
 
 
+BLOCKS = r"```cpp\n\s*// (new: )?(\S+)\n(.*?)```"
+
+
 def rows() -> dict[str, list[str]]:
-    """File -> the rows that the guide adds to it."""
-    blocks = re.findall(r"```cpp\n\s*// (\S+)\n(.*?)```", GUIDE.read_text(), re.S)
-    return {file: [line.strip() for line in text.splitlines() if line.strip()] for file, text in blocks}
+    """File -> the lines that the guide adds to it."""
+    return {
+        file: [line.strip() for line in text.splitlines() if line.strip()]
+        for new, file, text in re.findall(BLOCKS, GUIDE.read_text(), re.S)
+        if not new
+    }
+
+
+def files() -> dict[str, str]:
+    """The files that the guide adds."""
+    return {file: textwrap.dedent(text) for new, file, text in re.findall(BLOCKS, GUIDE.read_text(), re.S) if new}
 
 
 def cases() -> list[str]:
     return [line.strip() for line in re.search(r"```text\n(.*?)```", GUIDE.read_text(), re.S)[1].splitlines() if line.strip()]
 
 
-def with_rows(file: str, added: list[str]) -> str:
+def with_lines(file: str, added: list[str]) -> str:
+    """A row goes to the rows, a line of a list before the first line of its kind."""
     text = (support.REPO / file).read_text()
-    assert text.count("constexpr std::array kRows{\n") == 1, f"{file}: where are the rows?"
-    return text.replace("constexpr std::array kRows{\n", "constexpr std::array kRows{\n" + "\n".join(added) + "\n")
+    for line in reversed(added):
+        kind = "constexpr std::array kRows{\n" if "{" in line else re.match(r"&k?|\w+ const \w+ |const \w+& ", line)[0]
+        at = re.search(r"^\s*" + re.escape(kind), text, re.M)
+        assert at is not None, f"{file}: where does {line} belong?"
+        where = at.end() if "{" in line else at.start()
+        text = text[:where] + ("" if "{" in line else "\n") + line + "\n" + text[where:].lstrip("\n")
+    return text
 
 
 def test_the_guide_names_what_is_there() -> None:
     text = GUIDE.read_text()
+    for path in files():
+        assert not (support.REPO / path).exists(), f"{path} is there by now: the guide needs another operator to add"
     for path in set(re.findall(r"`(src/[\w/.]+|tests/[\w/.]+)`", text)):
         assert (support.REPO / path).exists(), f"{GUIDE.name}: {path} is not there"
     listed = (support.REPO / EXAMPLES).read_text()
-    added = [re.search(r'"(ttnn\.\w+)"', row)[1] for every in rows().values() for row in every]
+    written = "\n".join([*(row for every in rows().values() for row in every), *files().values()])
+    added = set(re.findall(r'"(ttnn\.\w+)"', written))
     assert sorted(added) == sorted(line.split("(")[0] for line in cases()), "one row and one example line each"
     for name in added:
         assert f"{name}(" not in listed, f"{name} is known by now: the guide needs another one to add"
@@ -81,9 +102,13 @@ def test_the_guide_adds_operators(tmp_path: Path) -> None:
 
     objects = []
     for file, added in rows().items():
-        source = tmp_path / Path(file).name
-        source.write_text(with_rows(file, added))
+        source = tmp_path / file.replace("/", "_")
+        source.write_text(with_lines(file, added))
         objects.append(compiled(file, source))
+    for file, text in files().items():
+        source = tmp_path / file.replace("/", "_")
+        source.write_text(text)
+        objects.append(compiled(next(at for at in rows() if Path(at).parent == Path(file).parent), source))
     main = tmp_path / "main.cpp"
     main.write_text(MAIN)
     objects.append(compiled("src/exec/run_case.cpp", main))

@@ -342,7 +342,7 @@ def test_output_that_cannot_be_written(verb: tuple, opwright, store, tmp_path) -
         (["imprt"], "import"),
         (["import"], "PATH"),
         (["import", "--bogus", "x"], "--bogus"),
-        (["ops", "extra"], "extra"),
+        (["ops", "one", "two"], "two"),
         (["ops", "--format", "xml"], "xml"),
         (["ops", "--where", "dtyp=1"], "did you mean 'dtype'"),
         (["ops", "--where", "rank=="], "column"),

@@ -1,5 +1,6 @@
 """Tests of the tools around the code: the include rule, the tree rules, the closing line, the masks."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,23 @@ def test_closing_line(stages: list, line: str, status: int, tmp_path: Path) -> N
 )
 def test_mask(text: str, masked: str) -> None:
     assert support.mask(text, {"TMP": Path("/t/x")}) == masked
+
+
+def test_the_hook_has_its_tables_from_the_dialect(opwright_program: Path) -> None:
+    """One place: the package holds the dialect's file, and defines none of its tables a second time."""
+    table = support.REPO / "src" / "dialect" / "ttnn" / "hook_tables.py"
+    package = support.REPO / "python" / "opwright"
+    built = opwright_program.parent / "python" / "opwright" / "_ttnn_tables.py"
+    assert built.read_bytes() == table.read_bytes(), "the package of this build is older: build it again"
+    names = {target.id for node in ast.parse(table.read_text()).body for target in assigned(node)}
+    assert {"TENSOR_METHODS", "DIRECT_FAMILIES", "FIELDS", "TENSOR_FIELDS", "TENSOR_READERS"} <= names
+    for file in sorted(package.glob("*.py")):
+        if file.name == "_ttnn_tables.py":
+            continue
+        twice = names & {target.id for node in ast.parse(file.read_text()).body for target in assigned(node)}
+        assert not twice, f"{file.name} defines {twice}, which src/dialect/ttnn/hook_tables.py has"
+
+
+def assigned(node: ast.AST) -> list[ast.Name]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target for target in targets if isinstance(target, ast.Name)]

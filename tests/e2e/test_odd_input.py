@@ -1,6 +1,5 @@
 """Odd but possible input: positions of errors, folders without traces, links, duplicate keys, read-only places."""
 
-import json
 import os
 import re
 import shutil

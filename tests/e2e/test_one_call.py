@@ -57,20 +57,55 @@ def no_names_in_program_configs(value: dict) -> dict:
 
 
 def tensor_refs(value: dict) -> dict:
-    """A TensorRef of op JSONL has shape, dtype and memory config, whichever library's tensor it is."""
+    """A TensorRef of op JSONL has shape, dtype and memory config: no layout, storage, tile, placement, type."""
     is_tensor = isinstance(value.get("tensor"), dict) and ("shape" in value["tensor"] or "dtype" in value["tensor"])
     return {"tensor": {k: v for k, v in value["tensor"].items() if k in ("shape", "dtype", "memory")}} if is_tensor else value
 
 
-def objects_as_such(value: dict) -> dict:
-    """Op JSONL has other objects as what they print, or as its own types: a device by its grid, a config by its address."""
-    return {"object": None} if {"struct", "opaque", "dict"} & set(value) else value
+def device_shapes(value: dict) -> dict:
+    """Op JSONL calls the shape of a device `mesh_shape`, and has nothing else of it."""
+    if value.get("struct") != "MeshDevice":
+        return value
+    return {"struct": "MeshDevice", "mesh": value["fields"].get("shape", value["fields"].get("mesh_shape"))}
+
+
+def path_words(value: dict) -> dict:
+    """A path of any class is `path` in op JSONL."""
+    return value | {"struct": "path"} if value.get("struct") in ("PosixPath", "path") else value
+
+
+def no_classes_of_printed_objects(value: dict) -> dict:
+    """Op JSONL has the text that an object prints, not its class."""
+    return {"opaque": "", "text": value["text"]} if {"opaque", "text"} <= set(value) else value
+
+
+def no_compute_configs(value: dict) -> dict:
+    """A compute config prints its address and nothing else; one of a per-op file has a class of its own as text."""
+    is_config = value.get("struct", "").endswith("ComputeKernelConfig") or "ComputeKernelConfig object" in value.get("text", "")
+    return {"struct": "compute config"} if is_config else value
+
+
+def no_printed_mappers(value: dict) -> dict:
+    """As no_members_of_silent_objects, of which op JSONL has the text alone."""
+    kinds = ("CppTensorToMesh", "ReplicateTensorToMeshWrapper", "ShardTensor2dMesh", "ShardTensorToMeshWrapper", "CppMeshToTensor")
+    named = {value.get("struct"), value.get("opaque")} & set(kinds)
+    return {"opaque": "mapper"} if named or any(f"{kind} object" in value.get("text", "") for kind in kinds) else value
+
+
+def printed_program_configs(value: dict) -> dict:
+    """Op JSONL has the members of a program config: true for 1, and those that the config does not print."""
+    if value.get("struct") != "LayerNormShardedMultiCoreProgramConfig":
+        return value
+    fields = {k: int(v) if isinstance(v, bool) else v for k, v in value["fields"].items() if k != "legacy_rsqrt"}
+    return value | {"fields": fields}
 
 
 def torch_tensors_as_text(value: dict) -> dict:
     """The first recorder printed torch tensors (OF_VERSION_1), and op JSONL takes the text where there is one."""
     tensor = value.get("tensor")
-    return {"object": None} if isinstance(tensor, dict) and tensor.get("type") == "torch.Tensor" else value
+    is_tensor = isinstance(tensor, dict) and tensor.get("type") == "torch.Tensor"
+    is_text = value.get("struct") == "tensor" or value.get("text", "").startswith(("tensor(", "Parameter containing:\ntensor("))
+    return {"tensor": "of torch"} if is_tensor or is_text else value
 
 
 def no_queue(value: dict) -> dict:
@@ -78,31 +113,15 @@ def no_queue(value: dict) -> dict:
     return {name: item for name, item in value.items() if name not in ("queue_id", "cq_id")}
 
 
-def no_shape_of_a_device(value: dict) -> dict:
-    """Op JSONL calls the shape of a device `mesh_shape`; everywhere else it is `shape`."""
-    return {"struct": "MeshDevice"} if value.get("struct") == "MeshDevice" else value
-
-
-def no_types_of_paths(value: dict) -> dict:
-    """`path` of op JSONL is a PosixPath everywhere else."""
-    return value | {"struct": "path"} if value.get("struct") in ("PosixPath", "path") else value
-
-
-def no_unread_shard_specs(value: dict) -> dict:
-    """A shard spec that nobody understands is kept as its text, and each format spells the text as it spells objects."""
-    if not is_memory(value) or "shard_spec" not in value["memory"].get("more", {}):
-        return value
-    return value | {"memory": {k: v for k, v in value["memory"].items() if k != "more"}}
-
-
 WITHOUT: dict[str, list[Callable[[dict], dict]]] = {
     "native": [],
     "master": [],
     "per-op": [no_nd_shards, no_members_of_silent_objects, no_names_in_program_configs],
-    "jsonl": [no_nd_shards, tensor_refs, objects_as_such, no_queue],
-}
-# Op JSONL is read as it is, and what other formats make of it is spelled as they spell it.
-FROM_JSONL = [no_shape_of_a_device, no_types_of_paths, no_unread_shard_specs]
+    "jsonl": [
+        no_nd_shards, tensor_refs, device_shapes, path_words, no_compute_configs, no_printed_mappers, no_classes_of_printed_objects,
+        printed_program_configs, no_queue,
+    ],
+}  # fmt: skip
 
 
 def reduced(value: object, rules: list[Callable[[dict], dict]]) -> object:
@@ -140,8 +159,6 @@ def compare(to: str, wanted: dict[str, dict], got: dict[str, dict], rules: list[
 
 
 def rules_for(name: str, to: str) -> list[Callable[[dict], dict]]:
-    if name.endswith(".jsonl") and to in ("native", "per-op"):
-        return [*WITHOUT[to], *FROM_JSONL]
     return [torch_tensors_as_text, *WITHOUT[to]] if name in OF_VERSION_1 and to == "jsonl" else WITHOUT[to]
 
 
@@ -175,6 +192,49 @@ def test_real_traces(opwright, tmp_path: Path, real_data: Path, name: str) -> No
     check(opwright, name, real_data / name, tmp_path)
 
 
+# -- era 1: C++ arguments by position, which no format of Python calls carries, nor the other way round
+
+OF_CPP = [*(f"master/era1_1{letter}.json" for letter in "abcd"), "graph/nodes.json", "graph/old_nodes.json", "graph/report.json", "graph/serialized.json"]
+REAL_OF_CPP = [
+    *(f"ttnn/era1/ttnn_operations_master_{day}.json" for day in ("2025-10-16", "2025-11-10", "2025-11-20", "2025-12-17_selftest", "2025-12-31_from_db")),
+    "capture/graph/ttnn_add_broadcast.graph.json", "ttnn-0.81/graph/block_NORMAL_fast.json", "ttnn-0.81/graph/cnn_NORMAL_fast.json",
+    "ttnn-0.81/graph/mlp_NO_DISPATCH_fast.json", "ttnn-0.81/graph/block_NORMAL_fast.era1.json",
+]  # fmt: skip
+
+
+def check_era1(opwright, path: Path) -> None:
+    wanted = configurations(opwright, path, "wanted.db")
+    assert wanted
+    assert {row["convention"] for row in wanted.values()} == {"cpp"}
+    done = opwright("--store", "wanted.db", "export", "--to", "master1", "--include-raised", "-o", "as_master1.json")
+    assert done.returncode == 0, done.stderr
+    got = configurations(opwright, "as_master1.json", "master1.db")
+    assert {key: (row["operation"], row["arguments"]) for key, row in got.items()} == {
+        key: (row["operation"], row["arguments"]) for key, row in wanted.items()
+    }
+    # A master of era 2 holds Python calls: none of these is one, and that is said.
+    done = opwright("--store", "wanted.db", "export", "--to", "master", "--include-raised", "-o", "as_master.json")
+    assert "recorded at the C++ level" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("name", OF_CPP)
+def test_calls_of_cpp(opwright, name: str) -> None:
+    check_era1(opwright, fixture(name))
+
+
+@pytest.mark.parametrize("name", REAL_OF_CPP)
+def test_real_calls_of_cpp(opwright, real_data: Path, name: str) -> None:
+    if not (real_data / name).exists():
+        pytest.skip("real data not present")
+    check_era1(opwright, real_data / name)
+
+
+def test_era1_has_no_place_for_python_calls(opwright) -> None:
+    load_trace(opwright, fixture("native/tiny_llm.opwt"), store="python.db")
+    done = opwright("--store", "python.db", "export", "--to", "master1", "-o", "as_master1.json")
+    assert "recorded at the Python level; an era-1 master holds C++ arguments" in done.stderr, done.stderr
+
+
 # A trace that needs the exception: without it, the law above would fail there.
 NEEDED = [
     (no_nd_shards, "native/tiny_llm.opwt", "per-op"),
@@ -182,12 +242,14 @@ NEEDED = [
     (no_nd_shards, "native/tiny_llm.opwt", "jsonl"),
     (tensor_refs, "native/tiny_llm.opwt", "jsonl"),
     (no_queue, "native/tiny_llm.opwt", "jsonl"),
-    (objects_as_such, "native/mlp.opwt.zst", "jsonl"),
-    (no_shape_of_a_device, "jsonl/ops.jsonl", "native"),
-    (no_types_of_paths, "jsonl/ops.jsonl", "native"),
-    (no_unread_shard_specs, "jsonl/ops.jsonl", "native"),
+    (device_shapes, "native/mlp.opwt.zst", "jsonl"),
+    (no_compute_configs, "native/mlp.opwt.zst", "jsonl"),
+    (printed_program_configs, "native/decoder.opwt.zst", "jsonl"),
 ]
 OF_REAL_DATA = [
+    (path_words, "capture/op_trace_v2_deepseek_load", "jsonl"),
+    (no_printed_mappers, "native/llama-3.2-1b-n300.opwt.zst", "jsonl"),
+    (no_classes_of_printed_objects, "native/llama-3.2-1b-n300.opwt.zst", "jsonl"),
     (no_members_of_silent_objects, "native/llama-3.2-1b-n300.opwt.zst", "per-op"),
     (torch_tensors_as_text, "native/functional-unet-n150.opwt.zst", "jsonl"),
 ]
@@ -209,7 +271,7 @@ def test_no_exception_is_idle(opwright, tmp_path: Path, request, rule: Callable[
 
 
 def test_every_exception_has_a_trace_that_needs_it() -> None:
-    listed = {(rule, to) for to, rules in WITHOUT.items() for rule in rules} | {(rule, "native") for rule in FROM_JSONL}
+    listed = {(rule, to) for to, rules in WITHOUT.items() for rule in rules}
     assert listed | {(torch_tensors_as_text, "jsonl")} == {(rule, to) for rule, _, to in [*NEEDED, *OF_REAL_DATA]}
 
 

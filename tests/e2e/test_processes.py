@@ -49,7 +49,7 @@ def is_alive(pid: int) -> bool:
 
 def left_behind(folder: Path) -> list[int]:
     """What the device forked, once it has."""
-    wait_for(lambda: all((folder / name).exists() for name in LEFT), "the device forked nothing")
+    wait_for(lambda: all((folder / name).exists() and (folder / name).read_text() for name in LEFT), "the device forked nothing")
     return [int((folder / name).read_text()) for name in LEFT]
 
 

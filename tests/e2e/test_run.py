@@ -251,6 +251,12 @@ def test_planted_faults_are_noticed(opwright, tmp_path: Path) -> None:
     (record,) = results(opwright, store)
     assert record["outcome"] == "passed" and record["faults"] == record["faults_noticed"] > 5
     assert record["fields"] == record["fields_equal"] > 0
+    # … and wrong uses of the data are asked, by class.
+    asked = json.loads(record["verdicts"])[0]["misuse"]
+    assert {"previous call's data", "neighbour row"} <= {one["class"] for one in asked}
+    table = json.loads(opwright("--store", store, "--format", "json", "results").stdout)["misuse"]
+    assert table["cases"] == 1 and table["tried"] == len(asked) and table["large_noticed"] == table["large"] > 0
+    assert "wrong use of data" in opwright("--store", store, "results").stdout
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,49 @@ def test_inferred_edges_are_marked_and_ambiguous_ones_are_counted(opwright, tmp_
     assert '"inferred": 2' in shown and '"ambiguous": 1' in shown
 
 
+def makers(listed: list[dict]) -> list[list[tuple[int, int] | None]]:
+    """For every tensor that a call takes: the call and the place of its result that gave it; None: from outside."""
+    made: dict[int, tuple[int, int]] = {}
+    taken = []
+    for number, call in enumerate(listed):
+        taken.append([made.get(tensor) for tensor in tensors_of([call["args"], call["kw"]])])
+        for place, tensor in enumerate(tensors_of(call["ret"])):
+            made.setdefault(tensor, (number, place))
+    return taken
+
+
+def tensors_of(value: object) -> list[int]:
+    if isinstance(value, dict):
+        return [value["id"]] if {"id", "spec"} <= set(value) else [tensor for item in value.values() for tensor in tensors_of(item)]
+    return [tensor for item in value for tensor in tensors_of(item)] if isinstance(value, list) else []
+
+
+@pytest.mark.parametrize(("name", "drawn"), [("mlp", 68), ("decoder", 68), ("encoder", 31), ("mbconv", 69), ("tensor_parallel", 11)])
+def test_an_inferred_edge_is_the_recorded_one(opwright, name: str, drawn: int) -> None:
+    """Per-op files name no tensors; the native trace that they were made of does."""
+    path = fixture(f"native/{name}.opwt.zst")
+    assert opwright("convert", path, "--to", "per-op", "-o", "per_op").returncode == 0
+    load_trace(opwright, "per_op", store="inferred.db", options=("--include-failed",))
+    load_trace(opwright, path, store="recorded.db", options=("--include-failed",))
+    listed = {}
+    for store in ("inferred.db", "recorded.db"):
+        (trace,) = answer(opwright("--store", store, "traces", "--format", "json"))
+        shown = opwright("--store", store, "calls", trace["trace"], "--format", "json")
+        listed[store] = [call for call in answer(shown)["calls"] if not call["err"]]
+    recorded = listed["recorded.db"]
+    if [call["op"] for call in recorded] != [call["op"] for call in listed["inferred.db"]]:
+        recorded.sort(key=lambda call: call["t1_ns"])  # per-op files are numbered as calls end
+    assert [call["op"] for call in recorded] == [call["op"] for call in listed["inferred.db"]]
+    edges = [
+        (maker, truth)
+        for inferred, true in zip(makers(listed["inferred.db"]), makers(recorded), strict=True)
+        for maker, truth in zip(inferred, true, strict=True)
+        if maker is not None
+    ]
+    assert [edge for edge in edges if edge[0] != edge[1]] == []
+    assert len(edges) == drawn
+
+
 def test_a_python_record_is_kept_with_its_tensors(opwright) -> None:
     load_trace(opwright, fixture("graph/report.python_io.json"))
     (trace,) = kept(opwright)

@@ -101,6 +101,10 @@ EDITS = {
     "number of the index": "UPDATE fact SET value = value + 1 WHERE kind > 2",
     "numbers of the index gone": "DELETE FROM fact",
     "word of the index": "UPDATE word SET text = text || 'x'",
+    "card": "UPDATE card SET data = substr(data, 1, 40) || x'00' || substr(data, 42)",
+    "card gone": "DELETE FROM card",
+    "record": "UPDATE record SET data = substr(data, 1, 40) || x'00' || substr(data, 42)",
+    "record gone": "DELETE FROM record WHERE id = 0",
     "outcome": "UPDATE result SET outcome = 'failed'",
     "pcc": "UPDATE result SET pcc = 0.5",
     "result gone": "DELETE FROM result",
@@ -140,7 +144,7 @@ def test_a_changed_row_is_an_error_or_not_asked_for(what: str, opwright, tmp_pat
     assert deep.returncode == 3 and "bad" in deep.stdout and "--repair" in deep.stdout, deep.stdout
 
 
-@pytest.mark.parametrize("table", ["configuration", "form", "occurrence", "pack", "posting", "fact", "result", "source", "tally", "sqlite_autoindex_form_1"])
+@pytest.mark.parametrize("table", ["configuration", "form", "occurrence", "pack", "posting", "fact", "card", "record", "result", "source", "tally", "sqlite_autoindex_form_1"])
 def test_damaged_pages(table: str, opwright, tmp_path, sound, answers) -> None:
     at, size = page_of(sound, table)
     store = tmp_path / "damaged.db"

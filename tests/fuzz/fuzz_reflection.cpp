@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "format/reflection.h"
 #include "model/value.h"
+#include "require.h"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using opwright::fuzz::require;
 
 int depth_of(const opwright::Value& value) {
   int deepest = 0;
@@ -34,17 +32,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto value = opwright::format::parse_reflection(text)) {
     const std::string printed = opwright::to_text(*value);
-    require(printed == opwright::to_text(*opwright::format::parse_reflection(std::string(text))));
+    require(printed == opwright::to_text(*opwright::format::parse_reflection(std::string(text))), "reading is stable",
+            printed);
     // A coordinate such as 8-8, a range or a joined pair adds levels of its own.
-    require(depth_of(*value) <= opwright::format::kMaxReflectionDepth + 3);
+    require(depth_of(*value) <= opwright::format::kMaxReflectionDepth + 3, "no value is deeper than the limit",
+            printed);
   } else {
-    require(value.error().offset <= size && !value.error().what.empty());
+    require(value.error().offset <= size && !value.error().what.empty(), "an error has a place inside the text",
+            value.error().what);
   }
   if (const auto element = opwright::format::parse_element_info(text)) {
-    require(element->index >= -1);
-    require(opwright::to_text(element->value) == opwright::to_text(opwright::format::parse_element_info(text)->value));
+    require(element->index >= -1, "an element has a position or none", std::to_string(element->index));
+    const std::string printed = opwright::to_text(element->value);
+    require(printed == opwright::to_text(opwright::format::parse_element_info(text)->value), "reading is stable",
+            printed);
   } else {
-    require(element.error().offset <= size && !element.error().what.empty());
+    require(element.error().offset <= size && !element.error().what.empty(), "an error has a place inside the text",
+            element.error().what);
   }
   return 0;
 }

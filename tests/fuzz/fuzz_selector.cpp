@@ -4,12 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.h"
 #include "select/evaluate.h"
 #include "select/selector.h"
 #include "select/terms.h"
@@ -19,6 +18,7 @@ namespace {
 
 using namespace opwright;
 using namespace opwright::select;
+using fuzz::require;
 
 struct Known {
   OpConfig config;
@@ -34,12 +34,6 @@ std::vector<Known> known_configs() {
     known.push_back(std::move(one));
   }
   return known;
-}
-
-void require(bool holds, const char* law, const std::string& printed) {
-  if (holds) return;
-  std::fprintf(stderr, "broken law: %s\nselector: %s\n", law, printed.c_str());
-  std::abort();
 }
 
 }  // namespace

@@ -17,14 +17,9 @@
 #include "format/trace_sink.h"
 #include "normalize/foreign_hash.h"
 #include "normalize/normalize.h"
+#include "require.h"
 
 namespace opwright::fuzz {
-
-inline void require(bool holds, const char* law, std::string_view shown = {}) {
-  if (holds) return;
-  std::fprintf(stderr, "broken law: %s\n%s\n", law, std::string(shown).c_str());
-  std::abort();
-}
 
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
