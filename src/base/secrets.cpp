@@ -265,7 +265,7 @@ std::string masked(View text) {
       continue;
     }
     out += text.substr(at, found->from - at);
-    out += kMask;
+    out += kMaskedText;
     at = found->to;
   }
   return out;
@@ -276,7 +276,7 @@ std::vector<std::string> masked_words(const std::vector<std::string>& words) {
   bool secret = false;
   for (const std::string& word : words) {
     if (secret && !word.starts_with("--") && is_secret_value(word)) {
-      out.emplace_back(kMask);
+      out.emplace_back(kMaskedText);
       secret = false;
       continue;
     }
@@ -285,7 +285,7 @@ std::vector<std::string> masked_words(const std::vector<std::string>& words) {
     const bool named = !name.empty() && std::all_of(name.begin(), name.end(), is_name) && is_secret_name(name);
     secret = named && sign == std::string::npos && name.starts_with('-');
     if (named && sign != std::string::npos && is_secret_value(View(word).substr(sign + 1)))
-      out.push_back(std::string(name) + "=" + std::string(kMask));
+      out.push_back(std::string(name) + "=" + std::string(kMaskedText));
     else
       out.push_back(masked(word));
   }
@@ -294,7 +294,7 @@ std::vector<std::string> masked_words(const std::vector<std::string>& words) {
     const std::string pair = words[i - 1] + " " + words[i];
     if (out[i] != words[i]) continue;
     if (const auto found = user_password(pair, 0, words[i - 1].size()); found && found->to == pair.size())
-      out[i] = pair.substr(words[i - 1].size() + 1, found->from - words[i - 1].size() - 1) + std::string(kMask);
+      out[i] = pair.substr(words[i - 1].size() + 1, found->from - words[i - 1].size() - 1) + std::string(kMaskedText);
   }
   return out;
 }

@@ -12,7 +12,7 @@
 namespace opwright {
 
 // What stands where a secret stood.
-inline constexpr std::string_view kMask = "***";
+inline constexpr std::string_view kMaskedText = "***";
 
 // A text with commands or settings in it: a command line, what a shell gets, JSON, a message.
 //   "curl --token abc https://me:pw@host"  ->  "curl --token *** https://***@host"

@@ -143,14 +143,14 @@ bool PythonParameter::may_be_none() const { return takes("None"); }
 
 std::string_view PythonClass::member(std::string_view written) const {
   const std::string_view wanted = last_word(written);
-  for (const std::string_view name : members)
-    if (name == wanted) return name;
+  for (const std::string_view own : members)
+    if (own == wanted) return own;
   const std::vector<std::string> words = words_in(wanted);
   for (const bool whole : {true, false}) {
     std::vector<std::string_view> found;
-    for (const std::string_view name : members) {
-      const std::vector<std::string> own = words_in(name);
-      if (whole ? joined(own) == joined(words) : is_spread_in(words, own)) found.push_back(name);
+    for (const std::string_view candidate : members) {
+      const std::vector<std::string> own = words_in(candidate);
+      if (whole ? joined(own) == joined(words) : is_spread_in(words, own)) found.push_back(candidate);
     }
     if (found.size() == 1) return found.front();
   }
