@@ -15,7 +15,7 @@
 namespace opwright::launch {
 namespace {
 
-// The signals that end a program from outside, held back while it exists: they wait for sigwaitinfo().
+// The signals that end a program from outside, held back while it exists: they wait for next().
 class HeldSignals {
  public:
   HeldSignals() {
@@ -32,10 +32,11 @@ class HeldSignals {
     }
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
+  // The next signal; none after a while, because the system may give SIGCHLD to another thread, which drops it.
   siginfo_t next() const {
+    constexpr timespec kAWhile{.tv_sec = 0, .tv_nsec = 50'000'000};
     siginfo_t info{};
-    while (sigwaitinfo(&held_, &info) < 0 && errno == EINTR) {
-    }
+    if (sigtimedwait(&held_, &info, &kAWhile) < 0) info.si_signo = 0;
     return info;
   }
 
@@ -67,7 +68,7 @@ Result<Ended> run_program(const std::string& path, const std::vector<std::string
   OPWRIGHT_TRY_ASSIGN(const pid_t child, spawn(path, command, environment.entries()));
   while (true) {
     const siginfo_t info = signals.next();
-    if (info.si_signo != SIGCHLD) {
+    if (info.si_signo != SIGCHLD && info.si_signo != 0) {
       if (info.si_code != SI_KERNEL) kill(child, info.si_signo);  // the kernel's own went to the whole group
       continue;
     }
