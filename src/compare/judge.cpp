@@ -250,7 +250,7 @@ class Judgement {
 
   void fill(Chunk& chunk) const {
     if (chunk.carried) {
-      model_.fill_through(chunk, judged_.after, judged_.slack);
+      model_.fill_through(chunk, judged_.after, judged_.slack, measured_->worst_ratio());
     } else {
       model_.fill(chunk);
     }

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "compare/verdict.h"
+#include "model/each_of.h"
 #include "model/error_budget.h"
 #include "model/host_tensor.h"
 
@@ -23,16 +24,16 @@ namespace opwright {
 using SameChoice = std::function<bool(std::int64_t row, double expected, double actual)>;
 
 struct Judged {
-  const TensorSpec& wanted;                  // the promised shape and dtype
-  const HostTensor& actual;                  // the whole output
-  const ErrorBudget& budget;                 // what the operator says of itself
-  std::span<const double> value;             // exact, the picked rows one after the other
-  std::span<const double> magnitude;         // as op references give it; empty: |value|, in contractions an estimate
-  std::span<const double> before = {};       // where a function is fused: what it was given; `magnitude` is of these
-  std::function<double(double)> after = {};  // … and the function
-  std::function<double(double)> slack = {};  // … its own error there, where it is an approximation; empty: none
-  std::span<const std::int64_t> rows;        // picked, ascending; empty: all
-  SameChoice same_choice = {};               // selections only; empty: equal values only
+  const TensorSpec& wanted;             // the promised shape and dtype
+  const HostTensor& actual;             // the whole output
+  const ErrorBudget& budget;            // what the operator says of itself
+  std::span<const double> value;        // exact, the picked rows one after the other
+  std::span<const double> magnitude;    // as op references give it; empty: |value|, in contractions an estimate
+  std::span<const double> before = {};  // where a function is fused: what it was given; `magnitude` is of these
+  EachOf after = {};                    // … and the function
+  EachOf slack = {};                    // … its own error there, where it is an approximation; empty: none
+  std::span<const std::int64_t> rows;   // picked, ascending; empty: all
+  SameChoice same_choice = {};          // selections only; empty: equal values only
   bool constant = false;  // every element is the same by definition: an output of one value is what is due
 };
 

@@ -295,6 +295,11 @@ TEST(Judge, ARowOutOfProportionFails) {
 // A sum that may be off by 0.5, and a logistic behind it: what is far out is known to the last bit.
 TEST(Judge, ABoundIsCarriedThroughAFunction) {
   const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const auto each = [](const std::function<double(double)>& function) -> EachOf {
+    return [=](std::span<double> values) {
+      for (double& x : values) x = function(x);
+    };
+  };
   test::Numerals random(12);
   std::vector<double> before;
   std::vector<double> exact;
@@ -315,13 +320,44 @@ TEST(Judge, ABoundIsCarriedThroughAFunction) {
                   .value = exact,
                   .magnitude = ones,
                   .before = before,
-                  .after = logistic})
+                  .after = each(logistic)})
         .outcome;
   };
   EXPECT_EQ(outcome(logistic), Outcome::kPassed);
   EXPECT_EQ(outcome([&](double y) { return logistic(y + 0.45 * std::sin(37 * y)); }), Outcome::kPassed);
   EXPECT_EQ(outcome([&](double y) { return logistic(y + (y > 0 ? -0.8 : 0.8)); }), Outcome::kFailed);
   EXPECT_EQ(outcome([&](double y) { return logistic(y) * 0.97; }), Outcome::kFailed);
+}
+
+// The bound of the worst element is how far the function leads at the ends of its reach and half way, plus its own
+// error: also where only the middle is far, and wherever the worst stands.
+TEST(Judge, BehindAFunctionTheWorstElementHasItsWholeBound) {
+  test::Numerals random(5);
+  const auto turns = [](double x) { return std::max(0.0, 1 - 4 * std::abs(x - 0.5)); };
+  for (const std::size_t worst_at : {0u, 700u, 4095u}) {
+    std::vector<double> before, exact, actual;
+    for (std::size_t i = 0; i < 4096; ++i) {
+      before.push_back(i == worst_at ? 0.25 : 3 + random.normal());
+      exact.push_back(turns(before.back()));
+      actual.push_back(bf16(i == worst_at ? 0.5625 : exact.back()));
+    }
+    const HostTensor tensor = tensor_of({64, 64}, DType::kBfloat16, actual);
+    const std::vector<double> ones(before.size(), 1.0);
+    const ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise, .ulps = 0, .relative = 0.5, .after = {.ulps = 2}};
+    const Verdict verdict = judge({.wanted = tensor.spec,
+                                   .actual = tensor,
+                                   .budget = budget,
+                                   .value = exact,
+                                   .magnitude = ones,
+                                   .before = before,
+                                   .after = [&](std::span<double> values) {
+                                     for (double& x : values) x = turns(x);
+                                   }});
+    EXPECT_EQ(verdict.outcome, Outcome::kPassed);
+    EXPECT_EQ(verdict.metrics.worst.index, static_cast<std::int64_t>(worst_at));
+    // 0 at 0.25 and at both ends of its reach of 0.5; 1 half way up.
+    EXPECT_NEAR(verdict.metrics.worst.bound, 1.0, 1e-12);
+  }
 }
 
 TEST(Judge, OutputsThatShowNothingAreMistrusted) {

@@ -23,6 +23,8 @@ class Measure {
   Metrics metrics() const;
   const Sums& sums() const { return sums_; }
   std::int64_t count() const { return count_; }
+  // The largest (error / bound)^2 so far; negative: there was no element yet.
+  double worst_ratio() const { return worst_.index < 0 ? -1.0 : sums_.max_ratio; }
   // Whether all values of a side are one value.
   struct Sameness {
     double value = 0.0;
