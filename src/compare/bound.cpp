@@ -187,7 +187,8 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
   const double group = static_cast<double>(std::max<std::int64_t>(budget.group, 1));
   const double block = budget.block > 0 ? std::min(static_cast<double>(budget.block), terms) : terms;
   const double blocks = std::ceil(terms / block);
-  const double inner = std::ceil(block / group);
+  // Every phase of a fidelity rounds, however few terms there are.
+  const double inner = std::max(std::ceil(block / group), std::floor(kMergedTerms / group));
   const double outer = blocks > 1 ? blocks : 0;
   const double roundoff = std::ldexp(1.0, -std::clamp(budget.accumulator_bits, 1, 53));
   const double rounding = 0.18 * roundoff * roundoff;
@@ -224,8 +225,7 @@ void BoundModel::fill_units(Chunk& chunk) const {
   }
 }
 
-void BoundModel::fill_through(Chunk& chunk, const std::function<double(double)>& function,
-                              const std::function<double(double)>& slack) const {
+void BoundModel::fill_before(Chunk& chunk) const {
   // As if the operator ended before the function.
   const double* result = chunk.exact;
   const double* actual = chunk.actual;
@@ -233,6 +233,11 @@ void BoundModel::fill_through(Chunk& chunk, const std::function<double(double)>&
   fill(chunk);
   chunk.exact = result;
   chunk.actual = actual;
+}
+
+void BoundModel::fill_through(Chunk& chunk, const std::function<double(double)>& function,
+                              const std::function<double(double)>& slack) const {
+  fill_before(chunk);
   fill_units(chunk);
   const double floor_unit = after_.floor >= kSmallestNormal ? power_below(after_.floor) * unit_factor_ : 0.0;
   for (std::size_t i = 0; i < chunk.n; ++i) {

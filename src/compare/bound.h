@@ -77,6 +77,8 @@ class BoundModel {
 
   // unit, bound_squared and variance of finite elements, from exact, actual and magnitude.
   void fill(Chunk& chunk) const;
+  // bound_squared and variance of what a fused function is given (`before`).
+  void fill_before(Chunk& chunk) const;
   // The same through a fused function, from `before` too. Fills the slopes.
   void fill_through(Chunk& chunk, const std::function<double(double)>& function,
                     const std::function<double(double)>& slack) const;

@@ -17,28 +17,10 @@ namespace opwright {
 namespace {
 
 using test::bf16;
+using test::spec_of;
+using test::tensor_of;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-TensorSpec spec_of(Shape shape, DType dtype) {
-  TensorSpec spec;
-  spec.shape = std::move(shape);
-  spec.has_shape = true;
-  spec.dtype.value = dtype;
-  return spec;
-}
-
-HostTensor tensor_of(Shape shape, DType dtype, const std::vector<double>& values) {
-  HostTensor tensor{.spec = spec_of(std::move(shape), dtype)};
-  for (const double value : values) {
-    if (is_integer(dtype)) {
-      tensor.ints.push_back(static_cast<std::int64_t>(value));
-    } else {
-      tensor.floats.push_back(static_cast<float>(value));
-    }
-  }
-  return tensor;
-}
 
 // A matrix product with bias as a device computes it: partial sums of `group` terms, rounded to bfloat16 after each.
 struct Product {
@@ -225,11 +207,9 @@ ErrorBudget budget_of(ErrorBudget::Kind kind, double ulps = 1.0) {
 }
 
 Verdict judged(const std::vector<double>& exact, const std::vector<double>& actual, DType dtype, ErrorBudget budget,
-               JudgeOptions options = {}, SameChoice same = {}) {
+               JudgeOptions options = {}) {
   const HostTensor tensor = tensor_of({static_cast<std::int64_t>(exact.size())}, dtype, actual);
-  return judge(
-      {.wanted = tensor.spec, .actual = tensor, .budget = budget, .value = exact, .same_choice = std::move(same)},
-      options);
+  return judge({.wanted = tensor.spec, .actual = tensor, .budget = budget, .value = exact}, options);
 }
 
 TEST(Judge, ShapeAndDtypeMustBeThePromisedOnes) {
@@ -415,20 +395,6 @@ TEST(Judge, NonFiniteValuesMustStandWhereTheyBelong) {
   const Verdict block = judged(exact, actual, DType::kBfloat8B, budget);
   EXPECT_EQ(block.outcome, Outcome::kPassed) << to_text(block);
   EXPECT_EQ(block.nonfinite.group_zeroed, 15);
-}
-
-TEST(Judge, SelectionsMayDifferAmongEquals) {
-  const ErrorBudget budget = budget_of(ErrorBudget::Kind::kSelection);
-  const std::vector<double> source{5, 9, 9, 7};
-  const SameChoice same = [&](std::int64_t, double e, double a) {
-    return a >= 0 && a < 4 && source[static_cast<std::size_t>(e)] == source[static_cast<std::size_t>(a)];
-  };
-  EXPECT_EQ(judged({1, 2, 3}, {2, 1, 3}, DType::kUint32, budget).outcome, Outcome::kFailed);
-  const Verdict tied = judged({1, 2, 3}, {2, 1, 3}, DType::kUint32, budget, {}, same);
-  EXPECT_EQ(tied.outcome, Outcome::kPassed);
-  EXPECT_EQ(tied.ties, 2);
-  EXPECT_EQ(judged({1, 2, 3}, {2, 2, 3}, DType::kUint32, budget, {}, same).outcome, Outcome::kFailed);
-  EXPECT_EQ(judged({1, 2, 3}, {1, 2, 0}, DType::kUint32, budget, {}, same).outcome, Outcome::kFailed);
 }
 
 TEST(Judge, SampledRowsAreFoundInTheWholeOutput) {

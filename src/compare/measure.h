@@ -45,7 +45,7 @@ class Measure {
   };
   // Watches rows of `length` from here on, unless they are too short to say anything. `allowance`: what all elements of
   // a row may share (ErrorBudget::common).
-  void watch_rows(double allowance, std::int64_t length);
+  void watch_rows(double allowance, double only_shrinking, std::int64_t length);
   const OddRow& odd_row();
 
   // The column whose errors lean most to one side, in standard deviations of their mean beyond what a common factor
@@ -86,6 +86,7 @@ class Measure {
     std::int64_t first = -1;
   };
   double row_allowance_ = -1.0;
+  double only_shrinking_ = 0.0;  // the part of it by which a row may be smaller, and not larger
   RowSums row_;
   OddRow odd_;
   std::vector<std::uint64_t> histogram_;

@@ -86,10 +86,15 @@ void fill_numbers(HostTensor& tensor, Random& random, const DataRecipe& recipe, 
     });
 }
 
+// Of every fourth row three neighbouring ranks share a number: the largest is there three times, and so is, for most k,
+// the last that a top-k chooses.
+constexpr std::int64_t kTiedEvery = 4;
+constexpr std::int64_t kTied = 3;
+
 // The number of a rank: the largest and the smallest of a row are different ones, the middle of a long row is nearly 0.
 // `shift` moves a row against the others, so that they do not have the same largest ones.
 constexpr std::int64_t kMostShift = 64;
-double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool whole, Random& random) {
+double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool tied, bool whole, Random& random) {
   constexpr std::int64_t kWhole = 256;       // whole numbers that bfloat16 holds
   constexpr std::int64_t kDifferent = 1792;  // numbers that it has from 256 down to 2^-6
   const std::int64_t different = (whole ? kWhole : kDifferent) - kMostShift;
@@ -99,8 +104,9 @@ double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool wh
                  : static_cast<double>(from_bfloat16_bits(static_cast<std::uint16_t>(0x4380 - place)));
   };
   const std::int64_t from_below = count - 1 - rank;
-  if (rank <= from_below && rank * step < different) return at(rank * step + shift);
-  if (from_below < rank && from_below * step < different) return -at(from_below * step + shift);
+  const auto group = [&](std::int64_t place) { return tied ? place / kTied * kTied : place; };
+  if (rank <= from_below && rank * step < different) return at(group(rank) * step + shift);
+  if (from_below < rank && from_below * step < different) return -at(group(from_below) * step + shift);
   return whole ? 0.0 : (random.uniform() - 0.5) * 0x1p-7;
 }
 
@@ -108,14 +114,16 @@ double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool wh
 void fill_ranked(HostTensor& tensor, Random& random, std::int64_t count, bool whole) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
+  const std::int64_t first_tied = random.below(kTiedEvery);
   for (std::int64_t start = 0; start + count <= tensor.size() && count > 0; start += count) {
+    const bool tied = start / count % kTiedEvery == first_tied;
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
     for (std::int64_t i = count - 1; i > 0; --i)
       std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(random.below(i + 1))]);
     const std::int64_t shift = random.below(kMostShift);
     for (std::int64_t i = 0; i < count; ++i)
       tensor.floats[static_cast<std::size_t>(start + i)] =
-          static_cast<float>(ranked(order[static_cast<std::size_t>(i)], count, shift, whole, random));
+          static_cast<float>(ranked(order[static_cast<std::size_t>(i)], count, shift, tied, whole, random));
   }
 }
 

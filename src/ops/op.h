@@ -86,6 +86,13 @@ struct Exact {
   std::function<double(double)> after;
   // The error of the last of them at its argument `before`, where it runs as a fast variant. Empty: as budgeted.
   std::function<double(double)> slack;
+  // Places in `value`, ascending, of which mathematics promises nothing: 0 x infinity. They hold NaN.
+  std::vector<std::size_t> open;
+  // Selections: whether another answer is as right at that element of the whole output (a position of an equal value),
+  // and which elements are one choice, of which no answer may be given twice. Empty: the exact answer alone. They look
+  // into the inputs of the job, which must still be there.
+  std::function<bool(std::int64_t element, double expected, double actual)> same_choice;
+  std::function<std::int64_t(std::int64_t element)> choice_of;
 };
 
 struct OpSpec {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -39,7 +40,11 @@ void apply_after(std::vector<ExactActivation> activations, Exact& exact) {
   }
   exact.before = exact.value;
   exact.after = [activations = std::move(activations)](double x) { return apply_all(activations, x); };
-  for (double& x : exact.value) x = exact.after(x);
+  for (std::size_t i = 0; i < exact.value.size(); ++i) {
+    exact.value[i] = exact.after(exact.before[i]);
+    // Of 1 / 0 the zero's sign decides, which devices do not keep.
+    if (exact.before[i] == 0 && std::isinf(exact.value[i])) exact.open.push_back(i);
+  }
 }
 
 ErrorBudget::After after_error(std::span<const ExactActivation> activations, DType out) {
