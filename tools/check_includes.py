@@ -67,7 +67,8 @@ COMMON: set[str] = {
     "model/bound_call.h", "model/dtype.h", "model/error_budget.h", "model/host_tensor.h", "model/op_config.h", "model/outcome.h",
     "model/output_spec.h", "model/refusal.h", "model/spelled.h", "model/tensor_facts.h", "model/tensor_spec.h",
     "model/value.h",
-    "dialect/ttnn/activation.h", "dialect/ttnn/attention_program.h", "dialect/ttnn/board.h", "dialect/ttnn/compute_config.h",
+    "dialect/ttnn/activation.h", "dialect/ttnn/attention_program.h", "dialect/ttnn/board.h", "dialect/ttnn/collective_calls.h",
+    "dialect/ttnn/compute_config.h",
     "dialect/ttnn/conv_config.h", "dialect/ttnn/conv_shards.h", "dialect/ttnn/matmul_program.h", "dialect/ttnn/tensor_layout.h",
 }
 

@@ -35,6 +35,7 @@ constexpr std::array kFlags{
     Flag{"--data", "KIND", "of the data that is made: normal (default), uniform, positive, integers"},
     Flag{"--pcc", "P", "threshold of the local judgement instead of the operator's own"},
     Flag{"--global-pcc", "P", "below it the chain from the start is beyond its bound (default 0.99)"},
+    Flag{"--no-chain", "", "judge each call alone, without the chain from the start: less memory, less time"},
     Flag{"--max-work", "N", "skip calls of more multiply-adds (default 4e10)"},
     Flag{"--max-elements", "N", "skip calls whose tensors have more elements in all (default 2^28)"},
     Flag{"--save", "DIR", "keep what each call made, and was given from outside, as .npy with .json beside it"},
@@ -115,6 +116,7 @@ Result<jobs::ReplayRequest> request_of(const ParsedArgs& args) {
   OPWRIGHT_TRY_ASSIGN(const double elements,
                       number_of(args, "--max-elements", static_cast<double>(options.most_elements), 0, 1e12));
   options.most_elements = static_cast<std::int64_t>(elements);
+  options.chain = !args.is_set("--no-chain");
   options.save = args.value("--save");
   return request;
 }
@@ -125,7 +127,8 @@ std::string flags_again(const ParsedArgs& args) {
   for (const std::string_view flag : {"--device", "--assume-layout", "--seed", "--data", "--pcc", "--global-pcc"})
     if (const std::string value = args.value(flag); !value.empty())
       out += fmt::format(" {} {}", flag, shell_word(value));
-  if (args.is_set("--assume-recent")) out += " --assume-recent";
+  for (const std::string_view flag : {"--assume-recent", "--no-chain"})
+    if (args.is_set(flag)) out += fmt::format(" {}", flag);
   return out;
 }
 

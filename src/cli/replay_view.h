@@ -29,7 +29,8 @@ class ReplayView {
   std::vector<double> local_, global_;      // errors over the sequence, for the plot
   std::vector<replay::Step> failed_;        // the first of them
   std::map<std::string, std::string> why_;  // word -> an example, of calls that gave no answer
-  bool begun_ = false;
+  bool has_recorded_ = false;               // the trace has something of a result
+  bool has_global_ = false;                 // the chain has something of one
 };
 
 // Errors over a sequence, the worst of each column: from 1e-7 (lowest) to 1 (highest), on one line of `width`.

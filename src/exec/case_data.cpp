@@ -171,6 +171,38 @@ HostTensor make_input(const OpSpec& op, const BoundCall& call, std::size_t slot,
   return tensor;
 }
 
+bool make_input_rows(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,
+                     std::int64_t elements, const std::function<void(std::span<float> rows)>& take) {
+  const TensorSpec& spec = call.tensors[slot].spec;
+  const Role role = role_of(op, call.tensors[slot].param).value_or(Role::kPlain);
+  const std::int64_t length = row_length(spec.shape), count = volume(spec.shape);
+  if (is_integer(spec.dtype.value) || role == Role::kReciprocals || role == Role::kRanked || length == 0 ||
+      recipe.distribution == Distribution::kIntegers || recipe.distribution == Distribution::kSpecial)
+    return false;
+  HostTensor none{spec, {}, {}};
+  Random random(recipe.seed * 0x100000001B3ULL + slot);
+  if (op.fill != nullptr && op.fill(call, slot, random, none)) return false;
+  HostTensor period{spec, {}, {}};
+  period.spec.shape = {std::min(count, static_cast<std::int64_t>(kPeriod))};
+  fill_numbers(period, random, recipe, role, 0, false);
+  const std::vector<float>& repeated = period.floats;
+  const std::int64_t step = std::max<std::int64_t>(1, elements / length) * length;
+  std::vector<float> rows;
+  for (std::int64_t first = 0; first < count; first += step) {
+    rows.resize(static_cast<std::size_t>(std::min(step, count - first)));
+    for (std::size_t done = 0; done < rows.size();) {
+      const std::size_t at = (static_cast<std::size_t>(first) + done) % repeated.size();
+      const std::size_t some = std::min(rows.size() - done, repeated.size() - at);
+      std::copy_n(repeated.begin() + static_cast<std::ptrdiff_t>(at), some,
+                  rows.begin() + static_cast<std::ptrdiff_t>(done));
+      done += some;
+    }
+    quantize(rows, length, spec.dtype.value);
+    take(rows);
+  }
+  return true;
+}
+
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe, Marks marks) {
   const bool marked = marks == Marks::kOn && recipe.distribution == Distribution::kNormal;
   std::vector<HostTensor> out;

@@ -38,12 +38,13 @@ Ahead look_ahead(format::NativeTrace& trace, format::CallChooser& chooser, std::
   return out;
 }
 
+bool has_one_chip(const Capabilities& device) {
+  return !device.recorded_calls && !device.mesh && device.numerics != Numerics::kNone;
+}
+
 // An operator that is described runs. Of the others, what they do to tensors tells what they are.
-Part part_of(const format::NativeCall& call, const KnownCall& known, bool has_inner, const Capabilities& device) {
+Part part_of(const format::NativeCall& call, const KnownCall& known, bool has_inner) {
   const bool returns = !call.results.empty() && known.results.size() == call.results.size();
-  if (!device.recorded_calls && device.numerics != Numerics::kNone && collective_of(known.op) != Collective::kNone &&
-      returns && !call.tensors.empty())
-    return Part::kCollective;
   if (known.plan) return Part::kRun;
   if (carries_values(known.op) && !call.tensors.empty() && returns) return Part::kCarried;
   if (known.described) return Part::kRun;
@@ -63,7 +64,7 @@ class Replayer {
         device_(device),
         options_(options),
         on_step_(on_step),
-        known_(trace, device.can().board, options.assume_layout),
+        known_(trace, device.can().board, options.assume_layout, has_one_chip(device.can())),
         chooser_(trace, options.filter),
         runner_(trace, device, options_, report_) {}
 
@@ -86,6 +87,8 @@ class Replayer {
     report_.copied_views = runner_.table().copied_views();
     report_.unusable = runner_.outside().unusable();
     report_.peak = runner_.table().peak();
+    report_.held.values = runner_.held().most_values();
+    report_.held.all = runner_.held().most();
     for (const auto& [kind, entry] : trace_.damage().entries())
       report_.losses[kind] += static_cast<std::int64_t>(entry.count);
     report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -112,13 +115,12 @@ class Replayer {
     runner_.begin_test(context.test);
     step.phase = context.phase;
     step.label = context.label;
-    step.part = part_of(call, known, ahead_.parents.contains(call.seq), device_.can());
+    step.part = part_of(call, known, ahead_.parents.contains(call.seq));
     switch (step.part) {
       case Part::kRun:
         runner_.run(call, known, step);
         break;
       case Part::kCarried:
-      case Part::kCollective:
         runner_.carry(call, known, step);
         break;
       default:
@@ -163,11 +165,24 @@ class Replayer {
     for (const format::TensorResult& tensor : call.results) retire(tensor.id);
   }
 
+  void count(const Agreement& agreement, std::uint64_t call) {
+    if (agreement.made_up && agreement.by != Agreement::By::kSketch) {
+      ++report_.made_up;
+      return;
+    }
+    Report::Agreements& counts = agreement.by == Agreement::By::kContents ? report_.contents
+                                 : agreement.by == Agreement::By::kHash   ? report_.hashes
+                                                                          : report_.sketches;
+    ++(agreement.same ? counts.same : counts.differ);
+    if (!agreement.same && !report_.first_differ) report_.first_differ = call;
+  }
+
   void judge(const KnownCall& known, Step& step) {
     ++report_.calls;
     ++report_.outcomes[std::string(step.word())];
     report_.device_seconds += step.device_seconds;
     report_.reference_seconds += step.reference_seconds;
+    if (step.recorded) count(*step.recorded, step.call);
     if (step.part != Part::kRun) return;
     const bool failed = standing_of(step.outcome) == Standing::kFailed;
     // What was refused when it was recorded may be refused again.
@@ -209,8 +224,6 @@ std::string_view name_of(Part part) {
       return "skipped";
     case Part::kCarried:
       return "carried";
-    case Part::kCollective:
-      return "collective";
     case Part::kSource:
       return "source";
     case Part::kFreed:
@@ -221,6 +234,18 @@ std::string_view name_of(Part part) {
       return "other";
     case Part::kInside:
       return "inside";
+  }
+  return "";
+}
+
+std::string_view name_of(Agreement::By by) {
+  switch (by) {
+    case Agreement::By::kContents:
+      return "contents";
+    case Agreement::By::kHash:
+      return "hash";
+    case Agreement::By::kSketch:
+      return "sketch";
   }
   return "";
 }

@@ -64,10 +64,7 @@ class OpenMesh:
                 f"the call was made on a mesh of {'x'.join(map(str, shape))} chips, this board has {self.chips}"
             )
         self.close()
-        # Collective operations need the fabric, which must be there before the mesh is.
-        if (chips > 1) != self._has_fabric:
-            ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D if chips > 1 else ttnn.FabricConfig.DISABLED)
-            self._has_fabric = chips > 1
+        self._set_fabric(chips > 1)
         self._device = ttnn.open_mesh_device(ttnn.MeshShape(*shape), l1_small_size=self._l1_small)
         self._shape = shape
         return self._device
@@ -76,3 +73,10 @@ class OpenMesh:
         if self._device is not None:
             device, self._device, self._shape = self._device, None, ()
             ttnn.close_mesh_device(device)
+            self._set_fabric(False)
+
+    # Collective operations need the fabric. It must be there before the mesh is, and it goes with the mesh.
+    def _set_fabric(self, wanted: bool) -> None:
+        if wanted != self._has_fabric:
+            ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D if wanted else ttnn.FabricConfig.DISABLED)
+            self._has_fabric = wanted
