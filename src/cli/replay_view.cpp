@@ -132,11 +132,14 @@ JsonObject report_json(const std::string& trace, const jobs::ReplayOutcome& outc
       .add("copied_views", report.copied_views)
       .add("not_chained", report.not_chained)
       .add("unusable_contents", report.unusable)
+      .add("missing_contents", report.missing)
+      .add_raw("ends_early", number_json(report.ends_early))
       .add_raw("losses", counts_json(report.losses))
       .add_bool("stopped", report.stopped)
       .add_number("seconds", report.seconds)
       .add_number("device_seconds", report.device_seconds)
       .add_number("reference_seconds", report.reference_seconds)
+      .add_number("chain_seconds", report.chain_seconds)
       .add_raw("sequence", json_array(sequence, true));
 }
 
@@ -250,6 +253,10 @@ void ReplayView::print_summary(const jobs::ReplayOutcome& outcome) {
   if (report.unusable > 0)
     out << fmt::format("{} of another size or type than their tensor: not used\n",
                        plural(report.unusable, "recorded content"));
+  if (report.missing > 0)
+    out << fmt::format("{} known by a hash alone: their values are made\n", plural(report.missing, "tensor"));
+  if (report.ends_early)
+    out << fmt::format("the trace ends at call {}: what was asked for goes on behind it\n", *report.ends_early);
   for (const auto& [kind, count] : report.losses) out << fmt::format("LOST {} x {}\n", grouped(count), kind);
   for (const auto& [word, example] : why_) out << fmt::format("{}: e.g. {}\n", word, visible(example));
   if (std::ranges::any_of(local_, [](double error) { return !std::isnan(error); }))

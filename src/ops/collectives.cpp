@@ -12,6 +12,7 @@ namespace opwright {
 namespace {
 
 constexpr std::size_t kNoDimension = SIZE_MAX;
+constexpr std::int64_t kMostChips = 1024;  // more than any board has
 
 // The one dimension in which `large` is a multiple of `small`; kNoDimension where they differ otherwise.
 std::size_t grown_dimension(const Shape& small, const Shape& large) {
@@ -39,7 +40,8 @@ Checked<Ring> ring_of(const BoundCall& call, const TensorSpec& input) {
   const auto takes_part = [&](std::size_t d) { return !axis || static_cast<std::size_t>(*axis) == d; };
   ring.chips = 1;
   for (std::size_t d = 0; d < mesh.size(); ++d)
-    if (takes_part(d)) ring.chips *= mesh[d];
+    if (takes_part(d))
+      ring.chips = std::min(kMostChips + 1, ring.chips * std::clamp<std::int64_t>(mesh[d], 0, kMostChips + 1));
   const std::vector<std::string>& dims = input.placement->dims;
   ring.replicated = !dims.empty();
   for (std::size_t d = 0; d < dims.size(); ++d)
@@ -154,7 +156,7 @@ Checked<Exchange> exchange_of(const BoundCall& call, std::span<const OutputSpec>
   const TensorSpec& input = call.tensors[0].spec;
   const TensorSpec& output = outputs[0].spec;
   OPWRIGHT_CHECK_ASSIGN(const Ring ring, ring_of(call, input));
-  Exchange out{.chips = ring.chips, .replicated = ring.replicated};
+  Exchange out{.chips = ring.chips, .replicated = false};
   const auto wrong = [&] {
     return unsupported(call.tensors[0].param, fmt::format("a part of {} and a result of {} are not those of {}",
                                                           to_text(input.shape), to_text(output.shape), call.op));
@@ -183,12 +185,13 @@ Checked<Exchange> exchange_of(const BoundCall& call, std::span<const OutputSpec>
       if (input.shape != output.shape) return wrong();
       break;
   }
-  if (collective == Collective::kPartition) out.replicated = true;
+  // A trace whose mesh is another one than its shapes speak of says nothing of other chips.
+  out.replicated = collective == Collective::kPartition || (ring.replicated && ring.chips == out.chips);
   if (collective == Collective::kPointToPoint || collective == Collective::kBroadcast)
     out.chips = std::max<std::int64_t>(out.chips, 2);
   if (out.chips <= 0)
     return unsupported(call.tensors[0].param, "the trace does not say over how many chips the tensor is spread");
-  if (out.chips > 1024)  // more than any board has
+  if (out.chips > kMostChips)
     return unsupported(call.tensors[0].param, fmt::format("an exchange between {} chips", out.chips));
   return out;
 }

@@ -148,6 +148,9 @@ void CallRunner::fetch(const format::NativeCall& call, const KnownCall& known, c
 bool CallRunner::too_large(const KnownCall& known, const BoundCall& call, Step& step) const {
   double elements = 0, work = 0;
   for (const TensorSlot& tensor : call.tensors) elements += static_cast<double>(volume(tensor.spec.shape));
+  if (known.exchange)
+    elements +=
+        static_cast<double>(known.exchange->chips - 1) * static_cast<double>(volume(call.tensors[0].spec.shape));
   if (known.plan) {
     for (const OutputSpec& output : known.plan->outputs) elements += static_cast<double>(volume(output.spec.shape));
     if (known.plan->op->work != nullptr && !known.plan->outputs.empty())
@@ -257,6 +260,7 @@ void CallRunner::follow(const KnownCall& known, const Gathered& gathered, const 
   bool known_exact = whole && followed && exact_holds(gathered);
   for (std::size_t o = 0; o < actual.size() && known_exact; ++o)
     known_exact = !is_due(o) || exact[o].size() == actual[o].size();
+  double references = 0;
   std::vector<HostTensor> inputs;
   if (followed && !known_exact) {
     exact.clear();
@@ -272,6 +276,7 @@ void CallRunner::follow(const KnownCall& known, const Gathered& gathered, const 
     followed = found.has_value();
     if (!found) break;
     worsen(step.global, found->distance);
+    references += found->reference_seconds;
     made[o].chain = std::move(found->chain);
   }
   if (!followed) {
@@ -280,6 +285,7 @@ void CallRunner::follow(const KnownCall& known, const Gathered& gathered, const 
     ++report_.not_chained;
   }
   step.reference_seconds += since(start);
+  step.chain_seconds = since(start) - references;
 }
 
 // Whether the judge's exact result is that of the chain: no input differs.

@@ -1,6 +1,7 @@
 #include "replay/chain.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -12,8 +13,8 @@ namespace {
 constexpr std::int64_t kElementsAtOnce = std::int64_t{1} << 20;
 constexpr std::int64_t kRowStep = 16;  // parts of a chain begin at multiples of 16 values
 
-Followed done(const DistanceSums& sums, ChainValues chain, HeldBytes& held) {
-  return {sums.result(), chain.differs() ? held.keep(std::move(chain)) : nullptr};
+Followed done(const DistanceSums& sums, ChainValues chain, HeldBytes& held, double seconds = 0) {
+  return {sums.result(), chain.differs() ? held.keep(std::move(chain)) : nullptr, seconds};
 }
 
 }  // namespace
@@ -46,20 +47,23 @@ std::optional<Followed> follow(const PlannedCall& plan, std::span<const HostTens
   const std::int64_t step = std::max<std::int64_t>(1, kElementsAtOnce / rows.length / kRowStep) * kRowStep;
   DistanceSums sums;
   ChainValues chain(actual.size());
+  double seconds = 0;
   for (std::int64_t first = 0; first < rows.total; first += step) {
     const std::int64_t count = std::min(step, rows.total - first);
     if (count < rows.total) {
       rows.picked.resize(static_cast<std::size_t>(count));
       std::iota(rows.picked.begin(), rows.picked.end(), first);
     }
+    const auto start = std::chrono::steady_clock::now();
     const auto exact = plan.op->reference({plan.call, inputs, plan.outputs, o, rows});
     if (!exact || exact->value.size() != static_cast<std::size_t>(count * rows.length)) return std::nullopt;
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const Values part = kept_exact(exact->value, !actual.ints.empty());
     const auto at = static_cast<std::size_t>(first * rows.length);
     sums.add(actual, at, part);
     chain.add(actual, at, part);
   }
-  return done(sums, std::move(chain), held);
+  return done(sums, std::move(chain), held, seconds);
 }
 
 }  // namespace opwright::replay

@@ -15,6 +15,7 @@ namespace opwright::replay {
 struct Followed {
   Distance distance;
   std::shared_ptr<const ChainValues> chain;  // null: the chain has what the device has
+  double reference_seconds = 0;
 };
 
 // An exact output that is there as a whole.

@@ -59,12 +59,12 @@ void scale(std::span<float> values, float factor, const TensorSpec& spec) {
   quantize(values, row_length(spec.shape), spec.dtype.value);
 }
 
+}  // namespace
+
 double number_of(const format::NativeValue* value) {
   if (value == nullptr) return 0;
   return value->is(capture::Tag::kFloat) ? value->real : static_cast<double>(value->number);
 }
-
-}  // namespace
 
 void OutsideData::see(const format::NativeCall& call) {
   if (!trace_.has_data()) return;
@@ -160,6 +160,7 @@ Content OutsideData::make(const Wanted& wanted) {
     for (const format::TensorData& data : trace_.data_of(wanted.seq))
       if (!data.of_result && !data.after && data.slot == wanted.recorded)
         known = {wanted.version, data.hash, data.sketch};
+  if (known.hash && trace_.blob(*known.hash) == nullptr) ++missing_;
   if (known.hash)
     if (auto tensor = contents(*known.hash, spec)) return kept(*std::move(tensor), Origin::kRecorded);
   const std::uint64_t seed = seed_of(wanted);

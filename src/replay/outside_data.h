@@ -24,6 +24,9 @@ struct Wanted {
   std::size_t recorded = 0;  // its slot among the recorded tensors
 };
 
+// A number of a trace, whole or not; 0 where there is none.
+double number_of(const format::NativeValue* value);
+
 class OutsideData {
  public:
   OutsideData(format::NativeTrace& trace, const DataRecipe& recipe, HeldBytes& held)
@@ -36,6 +39,7 @@ class OutsideData {
   std::optional<HostTensor> contents(const Hash128& hash, const TensorSpec& spec);
 
   std::int64_t unusable() const { return unusable_; }  // recorded contents of another size or type
+  std::int64_t missing() const { return missing_; }    // inputs of which the trace has a hash, and not the contents
 
  private:
   struct Known {
@@ -52,7 +56,7 @@ class OutsideData {
   DataRecipe recipe_;
   HeldBytes& held_;
   std::unordered_map<std::uint64_t, Known> known_;  // by tensor
-  std::int64_t unusable_ = 0;
+  std::int64_t unusable_ = 0, missing_ = 0;
 };
 
 }  // namespace opwright::replay

@@ -62,11 +62,6 @@ bool same_hash(const Hash128& recorded, const Shape& shape, const Values& made) 
   return made.ints.empty() ? std::ranges::any_of(kFloats, is_it) : std::ranges::any_of(kIntegers, is_it);
 }
 
-double number_of(const format::NativeValue* value) {
-  if (value == nullptr) return 0;
-  return value->is(capture::Tag::kFloat) ? value->real : static_cast<double>(value->number);
-}
-
 // The farthest that a quantile lies from the recorded one, as a part of the recorded spread.
 std::optional<double> shift_of(const format::NativeValue* drawn, const Values& made) {
   const format::NativeValue* quantiles = drawn == nullptr ? nullptr : drawn->find("quantiles");

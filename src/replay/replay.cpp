@@ -19,12 +19,14 @@ namespace {
 struct Ahead {
   std::unordered_map<std::uint64_t, std::uint64_t> last_use;  // tensor -> call
   std::unordered_set<std::uint64_t> parents;
+  std::uint64_t last_call = 0;  // chosen or not
 };
 
 Ahead look_ahead(format::NativeTrace& trace, format::CallChooser& chooser, std::uint64_t until) {
   Ahead out;
   format::CallStream stream(trace);
   while (const format::NativeCall* call = stream.next()) {
+    out.last_call = std::max(out.last_call, call->seq);
     if (call->seq > until || !chooser.takes(*call)) continue;
     if (call->parent != 0) out.parents.insert(call->parent);
     const auto used = [&](std::uint64_t id) {
@@ -57,6 +59,24 @@ Part part_of(const format::NativeCall& call, const KnownCall& known, bool has_in
   return call.tensors.empty() ? Part::kSource : Part::kRun;
 }
 
+// Of calls that nothing was computed for.
+std::string_view why_not_run(Part part) {
+  switch (part) {
+    case Part::kSource:
+      return "it makes tensors from outside: their values are made when a call takes them";
+    case Part::kFreed:
+      return "it gives memory back";
+    case Part::kRead:
+      return "it takes a tensor out, and returns none";
+    case Part::kOther:
+      return "it touches no tensor";
+    case Part::kInside:
+      return "nothing is known of it: the calls inside of it are replayed";
+    default:
+      return "";
+  }
+}
+
 class Replayer {
  public:
   Replayer(format::NativeTrace& trace, Device& device, const Options& options, const OnStep& on_step)
@@ -86,6 +106,9 @@ class Replayer {
     }
     report_.copied_views = runner_.table().copied_views();
     report_.unusable = runner_.outside().unusable();
+    report_.missing = runner_.outside().missing();
+    const std::uint64_t wanted = std::min(options_.filter.last, options_.until);
+    if (wanted != UINT64_MAX && ahead_.last_call < wanted) report_.ends_early = ahead_.last_call;
     report_.peak = runner_.table().peak();
     report_.held.values = runner_.held().most_values();
     report_.held.all = runner_.held().most();
@@ -121,10 +144,12 @@ class Replayer {
         runner_.run(call, known, step);
         break;
       case Part::kCarried:
+        step.reason = "it moves or converts a tensor on the host: its values go on";
         runner_.carry(call, known, step);
         break;
       default:
         runner_.leave_open(call, known);
+        step.reason = why_not_run(step.part);
         break;
     }
     step.live = runner_.table().live();
@@ -182,6 +207,7 @@ class Replayer {
     ++report_.outcomes[std::string(step.word())];
     report_.device_seconds += step.device_seconds;
     report_.reference_seconds += step.reference_seconds;
+    report_.chain_seconds += step.chain_seconds;
     if (step.recorded) count(*step.recorded, step.call);
     if (step.part != Part::kRun) return;
     const bool failed = standing_of(step.outcome) == Standing::kFailed;

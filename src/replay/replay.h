@@ -87,7 +87,8 @@ struct Step {
   bool raised = false;  // when it was recorded
   LiveBytes live;       // with the tensors of the call, before what it frees
   double device_seconds = 0, reference_seconds = 0;
-  std::string line;  // the case, where it failed
+  double chain_seconds = 0;  // of them, in what the chain costs without its references: expand, compare, keep
+  std::string line;          // the case, where it failed
 
   std::string_view word() const;  // outcome or part
 };
@@ -121,8 +122,12 @@ struct Report {
   std::int64_t copied_views = 0;  // views of another number of elements: a copy each
   std::int64_t not_chained = 0;   // run calls without an exact result: the chain goes on with the device's values
   std::int64_t unusable = 0;      // recorded contents of another size or type
+  std::int64_t missing = 0;       // inputs of which the trace has a hash alone
+  // The last call of the trace, where the chosen stretch goes on behind it: the trace is cut there, or was never
+  // longer.
+  std::optional<std::uint64_t> ends_early;
   std::map<std::string, std::int64_t> losses;  // of the trace: kinds of docs/formats/README.md
-  double seconds = 0, device_seconds = 0, reference_seconds = 0;
+  double seconds = 0, device_seconds = 0, reference_seconds = 0, chain_seconds = 0;  // as of a step
   bool stopped = false;
 };
 

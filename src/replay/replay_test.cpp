@@ -318,10 +318,9 @@ TEST(Replay, ASketchOfAResultIsComparedInItsQuantiles) {
     std::vector<std::string> quantiles;
     for (const double part : {0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99})
       quantiles.push_back(real(from + 127 * part));
-    const std::uint32_t sketch = model.trace.value(structure("sketch", {{"count", integer(2048)},
-                                                                        {"min", real(from)},
-                                                                        {"max", real(from + 127)},
-                                                                        {"quantiles", list(quantiles)}}));
+    const std::uint32_t sketch = model.trace.value(structure(
+        "sketch",
+        {{"count", integer(2048)}, {"min", real(from)}, {"max", real(from + 127)}, {"quantiles", list(quantiles)}}));
     model.trace.record(10, varint(1) + varint(0) + varint(9) + varint(sketch));
     Watched device;
     return replayed(model, device);
@@ -418,14 +417,14 @@ TEST(Replay, AWrongSumBetweenChipsFails) {
   EXPECT_EQ(done.steps[0].outcome, Outcome::kFailed);
 }
 
-TEST(Replay, AnExchangeOverNobodyKnowsHowManyChipsIsUnsupported) {
+TEST(Replay, AnExchangeThatItsShapesContradictIsUnsupportedAndTheRestGoesOn) {
   Model model;
-  model.unary("ttnn.all_reduce", {10, 1}, {20, 1, 2}, model.square, model.square);
-  model.relu({20, 1}, {30, 1, 3});
+  model.unary("ttnn.all_gather", {10, 1}, {20, 1, 2}, model.square, model.tall);
+  model.unary("ttnn.relu", {20, 1}, {30, 1, 3}, model.tall, model.tall);
   Watched device;
   const Replayed done = replayed(model, device);
   EXPECT_EQ(done.steps[0].outcome, Outcome::kUnsupported);
-  EXPECT_NE(done.steps[0].reason.find("over how many chips"), std::string::npos);
+  EXPECT_NE(done.steps[0].reason.find("are not those of"), std::string::npos);
   EXPECT_EQ(done.steps[1].outcome, Outcome::kPassed);
 }
 
