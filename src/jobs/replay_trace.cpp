@@ -48,7 +48,7 @@ Result<RecordedTrace> open_recorded(const std::string& wanted, const std::string
 
 Result<ReplayOutcome> replay_trace(RecordedTrace& recorded, const ReplayRequest& request,
                                    const replay::OnStep& on_step) {
-  reuse_large_blocks();
+  give_back_large_blocks();
   OPWRIGHT_TRY_ASSIGN(const auto device, open_for(recorded.trace, request));
   OPWRIGHT_TRY_ASSIGN(replay::Report report, replay::replay(recorded.trace, *device, request.options, on_step));
   for (const auto& [kind, lost] : recorded.conversion.losses)
