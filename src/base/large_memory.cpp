@@ -11,8 +11,8 @@ void reuse_large_blocks() {
 }
 
 void give_back_large_blocks() {
-  mallopt(M_MMAP_THRESHOLD, 4 << 20);  // named, it stays: glibc would raise it with the first block that is freed
-  mallopt(M_TRIM_THRESHOLD, 16 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // named, it stays: glibc would raise it with the first block that is freed
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
 void limit_memory(std::int64_t bytes) {
