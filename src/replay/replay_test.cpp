@@ -310,6 +310,17 @@ TEST(Replay, RecordedHashesAreComparedWhereTheInputsWereRecordedToo) {
   EXPECT_EQ(made_up.report.made_up, 1);
 }
 
+TEST(Replay, AnInputOfWhichTheTraceHasTheHashAloneIsCounted) {
+  Model model;
+  model.relu({10, 1}, {20, 1, 2});
+  record_hash(model, Values{std::vector<float>(2048, 1.0F), {}}, false);
+  Watched device;
+  const Replayed done = replayed(model, device);
+  EXPECT_EQ(done.report.missing, 1);
+  EXPECT_EQ(done.report.inputs.recipe, 1);
+  EXPECT_EQ(done.report.outcomes.at("passed"), 1);
+}
+
 TEST(Replay, ASketchOfAResultIsComparedInItsQuantiles) {
   const auto with = [](double from) {
     Model model;

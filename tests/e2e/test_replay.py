@@ -357,6 +357,44 @@ def test_a_store_from_a_later_version(opwright) -> None:
     assert "newer" in result.stderr
 
 
+def strange_trace(path: Path) -> Path:
+    """Classes and operators that nobody has, each feeding the next call, and a last one that is sound."""
+    from maker.native import S, T, Trace, Ttnn
+
+    trace = Trace()
+    ttnn = Ttnn(trace, mesh=(1, 1))
+    trace.lane(0, 100)
+    trace.fact("uid", "strange")
+    row, square = ttnn.spec([1, 1, 32, 64]), ttnn.spec([1, 1, 64, 64])
+    program, memory = (trace.value(S(name, x=1)) for name in ("MatmulHologramProgramConfig", "HologramConfig"))
+    calls = [
+        (trace.call_value("ttnn.linear", T(row), T(square), program_config=program), [1, 2]),
+        (trace.call_value("ttnn.relu", T(row), memory_config=memory), [101]),
+        (trace.call_value("ttnn.nothing_like_it", T(row)), [102]),
+        (trace.call_value("ttnn.relu", T(row)), [103]),
+    ]
+    for number, (call, given) in enumerate(calls, start=101):
+        trace.call(call, [(i, 1) for i in given], result=trace.value(T(row)), returned=[(number, 1, number, 0, 0)])
+    path.write_bytes(trace.bytes())
+    return path
+
+
+def test_what_nobody_knows_is_named_and_the_rest_goes_on(opwright, tmp_path) -> None:
+    report = replayed(opwright, strange_trace(tmp_path / "t.opwt"), status=1)
+    assert [step["outcome"] for step in report["sequence"]] == ["passed", "refused", "unsupported", "passed"]
+    assert "memory_config cannot be HologramConfig" in report["sequence"][1]["reason"]
+    assert "ttnn.nothing_like_it" in report["sequence"][2]["reason"]
+    assert report["sequence"][3]["inputs"][0]["values"] == "recipe"
+
+
+def test_what_the_installed_library_lacks_is_named_and_the_rest_goes_on(opwright, ttnn_python, tmp_path) -> None:
+    path = strange_trace(tmp_path / "t.opwt")
+    report = replayed(opwright, path, "--device", "ttnn:mock:n150", env={"OPWRIGHT_TTNN_PYTHON": ttnn_python})
+    assert [step["outcome"] for step in report["sequence"]] == ["unsupported", "unsupported", "unsupported", "accepted"]
+    for step, name in zip(report["sequence"], ("MatmulHologramProgramConfig", "HologramConfig", "nothing_like_it"), strict=False):
+        assert name in step["reason"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
