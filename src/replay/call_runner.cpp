@@ -177,7 +177,7 @@ std::vector<HostTensor> CallRunner::lent(const KnownCall& known, const Gathered&
 }
 
 // `exact`: where the judge's exact results go; null: nobody asks for them.
-CaseResult CallRunner::execute(KnownCall& known, const Gathered& gathered, std::vector<Values>* exact) {
+CaseResult CallRunner::execute(KnownCall& known, Gathered& gathered, std::vector<Values>* exact) {
   RunOptions how = options_.run;
   how.keep_outputs = true;
   how.whole_outputs = true;
@@ -206,14 +206,15 @@ CaseResult CallRunner::execute(KnownCall& known, const Gathered& gathered, std::
   return compute(known, gathered, how);
 }
 
-CaseResult CallRunner::compute(KnownCall& known, const Gathered& gathered, const RunOptions& how) {
+CaseResult CallRunner::compute(KnownCall& known, Gathered& gathered, const RunOptions& how) {
   CaseResult result = *known.admitted;
   // Where our rules and the record differ in where a tensor lies, its numbers still go on.
   const bool differs = result.outcome == Outcome::kReferenceWrong && same_tensors(known);
   if ((result.outcome != Outcome::kAccepted && !differs) || device_.can().numerics == Numerics::kNone) return result;
   result.outcome = Outcome::kNotRun;
   result.reason.clear();
-  std::vector<HostTensor> tensors = lent(known, gathered, Whose::kDevice);
+  std::vector<HostTensor>& tensors = gathered.expanded;
+  tensors = lent(known, gathered, Whose::kDevice);
   run_planned(*known.plan, device_, tensors, how, result);
   if (differs && result.outcome == Outcome::kPassed) {
     result.outcome = known.admitted->outcome;
@@ -247,11 +248,29 @@ void CallRunner::begin_test(std::string_view test) {
   by_spec_.clear();
 }
 
+// What the device was given, turned into what the chain has: expanded once for both.
+std::vector<HostTensor> CallRunner::chain_inputs(const KnownCall& known, Gathered& gathered) const {
+  if (known.exchange || gathered.expanded.size() != gathered.inputs.size()) return lent(known, gathered, Whose::kChain);
+  std::vector<HostTensor> tensors = std::move(gathered.expanded);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Content& content = *gathered.inputs[i].content;
+    if (!content.chain) continue;
+    Values values{std::move(tensors[i].floats), std::move(tensors[i].ints)};
+    content.chain->put_onto(values);
+    tensors[i].floats = std::move(values.floats);
+    tensors[i].ints = std::move(values.ints);
+  }
+  return tensors;
+}
+
 // What the references make of what the references made before goes to what the device made.
-void CallRunner::follow(const KnownCall& known, const Gathered& gathered, const CaseResult& result,
+void CallRunner::follow(const KnownCall& known, Gathered& gathered, const CaseResult& result,
                         const std::vector<Values>& actual, std::vector<Values>& exact, std::vector<Content>& made,
                         Step& step) {
-  if (!options_.chain) return;
+  if (!options_.chain) {
+    gathered.expanded = {};
+    return;
+  }
   const auto start = std::chrono::steady_clock::now();
   const auto is_due = [&](std::size_t o) { return !has_own_form(known.plan->outputs[o]) && actual[o].size() > 0; };
   bool followed = known.plan && known.plan->op->reference != nullptr && known.plan->outputs.size() == actual.size();
@@ -264,8 +283,9 @@ void CallRunner::follow(const KnownCall& known, const Gathered& gathered, const 
   std::vector<HostTensor> inputs;
   if (followed && !known_exact) {
     exact.clear();
-    inputs = lent(known, gathered, Whose::kChain);
+    inputs = chain_inputs(known, gathered);
   }
+  gathered.expanded = {};
   for (std::size_t o = 0; o < actual.size() && followed; ++o) {
     if (!is_due(o)) continue;  // laid out for the library's own use: there are no numbers to go on with
     std::optional<Followed> found;

@@ -44,6 +44,7 @@ class CallRunner {
     BoundCall sent;                                   // where nobody here knows the operator
     const std::vector<std::size_t>* slots = nullptr;  // of its tensors, among the recorded ones
     std::vector<Input> inputs;
+    std::vector<HostTensor> expanded;  // what the device was given; empty where the chain cannot go on from it
   };
 
   bool resolve(const format::NativeCall& call, const KnownCall& known, const std::vector<std::size_t>& slots,
@@ -51,13 +52,14 @@ class CallRunner {
   void fetch(const format::NativeCall& call, const KnownCall& known, const std::vector<std::size_t>& slots,
              Gathered& gathered, Step& step);
   bool too_large(const KnownCall& known, const BoundCall& call, Step& step) const;
-  CaseResult execute(KnownCall& known, const Gathered& gathered, std::vector<Values>* exact);
-  CaseResult compute(KnownCall& known, const Gathered& gathered, const RunOptions& how);
+  CaseResult execute(KnownCall& known, Gathered& gathered, std::vector<Values>* exact);
+  CaseResult compute(KnownCall& known, Gathered& gathered, const RunOptions& how);
   std::vector<HostTensor> lent(const KnownCall& known, const Gathered& gathered, Whose whose) const;
   void take_outputs(const format::NativeCall& call, const KnownCall& known, CaseResult& result, Gathered& gathered,
                     std::vector<Values>& exact, Step& step);
-  void follow(const KnownCall& known, const Gathered& gathered, const CaseResult& result,
-              const std::vector<Values>& actual, std::vector<Values>& exact, std::vector<Content>& made, Step& step);
+  std::vector<HostTensor> chain_inputs(const KnownCall& known, Gathered& gathered) const;
+  void follow(const KnownCall& known, Gathered& gathered, const CaseResult& result, const std::vector<Values>& actual,
+              std::vector<Values>& exact, std::vector<Content>& made, Step& step);
   static bool exact_holds(const Gathered& gathered);
   void compare(const format::NativeCall& call, std::size_t place, bool of_result, const TensorSpec& spec,
                const Content& content, const Values& values, Step& step);
