@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "base/vectorised.h"
 
@@ -51,8 +52,9 @@ OPWRIGHT_VECTORISED(bool, pack_groups, (const float* device, const float* exact,
 [[gnu::always_inline]] inline void put_groups_loop(const std::uint8_t* from, std::size_t groups, float* values) {
   for (std::size_t g = 0; g < groups; ++g, from += kGroupBytes, values += kGroup) {
     const float unit = unit_of(from[0]);
-    for (std::size_t i = 0; i < kGroup; ++i)
-      values[i] += static_cast<float>(static_cast<std::int8_t>(from[1 + i])) * unit;
+    std::int8_t steps[kGroup];  // bytes may be parts of any value: a copy is none of `values`
+    std::memcpy(steps, from + 1, kGroup);
+    for (std::size_t i = 0; i < kGroup; ++i) values[i] += static_cast<float>(steps[i]) * unit;
   }
 }
 OPWRIGHT_VECTORISED(void, put_groups, (const std::uint8_t* from, std::size_t groups, float* values),
