@@ -1,0 +1,18 @@
+import ttnn
+from tests.sweep_framework.master_config_loader import MasterConfigLoader
+from tests.sweep_framework.sweep_utils.traced import tensor, timed
+
+TIMEOUT = 30
+loader = MasterConfigLoader()
+model_traced_params = loader.get_suite_parameters("transformer::paged_scaled_dot_product_attention_decode", all_cases=False)
+parameters = {}
+if model_traced_params:
+    parameters["model_traced"] = model_traced_params
+
+
+def run(input_shape, output_memory_config, *, device, **kwargs) -> list:
+    made = {
+        name: tensor(shape, kwargs[f"{name}_dtype"], kwargs[f"{name}_layout"], kwargs[f"{name}_memory_config"], device)
+        for name, shape in input_shape.items()
+    }
+    return timed(ttnn.transformer.paged_scaled_dot_product_attention_decode, made["input_a"], made["input_b"], made["input_c"], page_table_tensor=made["input_d"], cur_pos_tensor=made.get("input_e"))
