@@ -159,7 +159,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (selects && selects->not_understood() > 0)
     env.err << fmt::format("opwright: {} of which no configuration can be made; --where does not take them\n",
                            plural(static_cast<std::int64_t>(selects->not_understood()), "different call"));
-  return jobs::exit_code(jobs::ending_of(outcome));
+  const jobs::Ending ending = jobs::ending_of(outcome);
+  if (ending == jobs::Ending::kFailed)
+    env.err << fmt::format("opwright: {}: none of {} was run; each outcome has its reason\n", recorded.name,
+                           plural(static_cast<std::int64_t>(outcome.report.calls), "call"));
+  return jobs::exit_code(ending);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "exec/case_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -139,6 +141,33 @@ void thin_out(HostTensor& tensor, Random& random, std::int64_t every) {
   }
 }
 
+// Numbers that an operator may take one by one: no structure, and none that others are told from.
+bool is_structure(Role role) { return role >= Role::kTokenIds && role != Role::kWeights && role != Role::kStatistics; }
+
+bool may_be_zero(Role role) {
+  return role != Role::kPositive && role != Role::kNonZero && role != Role::kGains && role != Role::kStatistics;
+}
+
+void keep_only(const OpSpec& op, const BoundCall& call, const KeptNumbers& kept, std::vector<HostTensor>& inputs) {
+  for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+    const TensorSlot& tensor = call.tensors[slot];
+    const Role role = role_of(op, tensor.param).value_or(Role::kPlain);
+    if (inputs[slot].integer() || is_structure(role)) continue;
+    const bool is_input = (tensor.item == 0 && tensor.param == kept.input) ||
+                          fmt::format("{}#{}", tensor.param, tensor.item) == kept.input;
+    std::vector<float>& floats = inputs[slot].floats;
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      const bool is_kept = is_input && at >= kept.first && at <= kept.last;
+      if (!is_kept)
+        floats[i] = may_be_zero(role) ? 0.0F : 1.0F;
+      else if (kept.value)
+        floats[i] = static_cast<float>(*kept.value);
+    }
+    quantize(inputs[slot]);
+  }
+}
+
 }  // namespace
 
 HostTensor make_input(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,
@@ -182,6 +211,7 @@ std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, con
       if (role == Role::kQueries || role == Role::kSinks) quantize(out[i]);
     }
   }
+  if (recipe.kept) keep_only(op, call, *recipe.kept, out);
   return out;
 }
 

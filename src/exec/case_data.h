@@ -15,7 +15,8 @@ namespace opwright {
 // kernels speak of it.
 enum class Marks : bool { kOff, kOn };
 
-// One tensor for each of call.tensors, with values that its dtype can hold (rounded as the host encodes them).
+// One tensor for each of call.tensors, with values that its dtype can hold (rounded as the host encodes them). Of a
+// recipe that keeps some numbers, the rest plain.
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe,
                                     Marks marks = Marks::kOn);
 

@@ -49,7 +49,8 @@ void look_on_whole_numbers(const OpConfig& config, const Board& board, const Run
                            CaseResult& result) {
   // Who puts other values in the place of the reference has them for these numbers alone.
   const Distribution data = options.recipe.distribution;
-  if (!options.compute || options.tamper || is_plain(data) || data == Distribution::kSpecial) return;
+  if (!options.compute || options.tamper || is_plain(data) || options.recipe.kept || data == Distribution::kSpecial)
+    return;
   const bool sound =
       result.outcome == Outcome::kPassed || result.outcome == Outcome::kUnproven || result.outcome == Outcome::kVacuous;
   if (!sound || result.verdicts.empty()) return;

@@ -10,8 +10,11 @@ if model_traced_params:
     parameters["model_traced"] = model_traced_params
 
 
-def run(
-    input_shape, input_a_dtype, input_a_layout, input_a_memory_config, output_memory_config, scalar_value, storage_type="StorageType::DEVICE", *, device, **kwargs
-) -> list:
-    input_tensor = tensor(input_shape, input_a_dtype, input_a_layout, input_a_memory_config, device, storage_type)
-    return timed(ttnn.multiply_, input_tensor, scalar_value if scalar_value is not None else 1.0)
+def run(input_shape, input_a_dtype, input_a_layout, input_a_memory_config, output_memory_config, *, device, **kwargs) -> list:
+    # Most configurations multiply by a tensor: then the key is that of two.
+    shape = input_shape["self"] if isinstance(input_shape, dict) else input_shape
+    given = tensor(shape, input_a_dtype, input_a_layout, input_a_memory_config, device)
+    other = kwargs.get("scalar", kwargs.get("scalar_value"))
+    if isinstance(input_shape, dict) and input_shape["other"] is not None:
+        other = tensor(input_shape["other"], *(kwargs[f"input_b_{part}"] for part in ("dtype", "layout", "memory_config")), device)
+    return timed(ttnn.multiply_, given, 1.0 if other is None else other)

@@ -11,11 +11,10 @@ if model_traced_params:
 
 
 def run(
-    input_shape, input_a_dtype, input_b_dtype, input_a_layout, input_b_layout, input_a_memory_config, input_b_memory_config,
-    output_memory_config, scalar=None, *, device, **kwargs,
+    input_shape, input_a_dtype, input_a_layout, input_a_memory_config, output_memory_config, storage_type="StorageType::DEVICE",
+    *, device, **kwargs,
 ) -> list:
-    first = tensor(input_shape["self"], input_a_dtype, input_a_layout, input_a_memory_config, device)
-    second = scalar
-    if input_shape["other"] is not None:
-        second = tensor(input_shape["other"], input_b_dtype, input_b_layout, input_b_memory_config, device)
-    return timed(ttnn.rms_norm, first, weight=second, memory_config=output_memory_config)
+    # Its weight stands behind a number: the key has one tensor.
+    given = tensor(input_shape, input_a_dtype, input_a_layout, input_a_memory_config, device, storage_type)
+    weight = tensor((1, 1, input_shape[-1] // 32, 32), ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, ttnn.DRAM_MEMORY_CONFIG, device)
+    return timed(ttnn.rms_norm, given, weight=weight)

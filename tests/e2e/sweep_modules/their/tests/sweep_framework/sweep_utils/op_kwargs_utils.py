@@ -1,5 +1,6 @@
 """What era-2 sweep modules make of their vectors: arguments by position and by name, as objects of the library."""
 
+import re
 from typing import Any
 
 import ttnn
@@ -28,13 +29,17 @@ def names_of_tensors(vector: dict[str, Any]) -> list[str]:
             and vector[name] is not None]  # fmt: skip
 
 
-def parse_dict_value(name: str, value: Any) -> Any:
+def parse_dict_value(name: str, value: Any, vector: dict[str, Any]) -> Any:
+    if isinstance(value, dict) and value.get("type") == "Shape":
+        return [int(number) for number in re.findall(r"-?\d+", str(value["value"]))]
     if isinstance(value, dict) and ("memory_layout" in value or "MemoryConfig" in str(value.get("type"))):
         return dict_to_memory_config(value)
     if name == "compute_kernel_config":
         return dict_to_compute_kernel_config(value)
     if name == "program_config":
-        return dict_to_program_config(value)
+        names = names_of_tensors(vector)
+        second = next((vector[f"{one}_memory_config"] for one in names if one.endswith("_b")), None)
+        return dict_to_program_config(value, second, vector.get(f"{names[0]}_memory_config"))
     if name == "core_grid":
         return dict_to_core_grid(value)
     if isinstance(value, dict) and value.get("type") == "DataType":
@@ -50,7 +55,7 @@ def build_op_kwargs(vector: dict[str, Any], exclude: tuple[str, ...] = ()) -> di
     specs = {f"{name}_{part}" for name in tensors for part in SPEC}
     absent = vector.get("__absent_keys__", ())
     return {
-        name: parse_dict_value(name, value)
+        name: parse_dict_value(name, value, vector)
         for name, value in vector.items()
         if name not in specs and name not in METADATA and name not in exclude and name not in absent
         and not (name.startswith("arg") and name[3:].isdigit()) and name != "__absent_keys__" and value is not None
@@ -60,7 +65,7 @@ def build_op_kwargs(vector: dict[str, Any], exclude: tuple[str, ...] = ()) -> di
 def positional_args(vector: dict[str, Any], device: Any) -> list[Any]:
     """Tensors by position in their order among other arguments by position."""
     letters = [name for name in names_of_tensors(vector) if name.startswith("input_") and len(name) == len("input_a")]
-    others = {int(name[3:]): parse_dict_value(name, value) for name, value in vector.items()
+    others = {int(name[3:]): parse_dict_value(name, value, vector) for name, value in vector.items()
               if name.startswith("arg") and name[3:].isdigit() and name not in vector.get("__absent_keys__", ())}  # fmt: skip
     made = [tensor_of(vector, name, device) for name in letters]
     out = []
