@@ -19,7 +19,7 @@ class Probe {
   // False: something smaller was found, and all is to be asked again.
   bool look() {
     return simplify() && dimensions() && shards() && values() && orders() && away() && raise() && broadcasts() &&
-           differences() && passed();
+           differences() && passed() && explained();
   }
   std::vector<Needed> take() { return std::move(needs_); }
 
@@ -74,6 +74,8 @@ class Probe {
   bool differences();
   // Lists that are an order, such as that of dimensions: which places of it must be as they are.
   bool orders();
+  // Needs that another one is the reason for.
+  bool explained();
   void order_need(const std::string& name, const std::vector<std::int64_t>& order);
 
   Search& search_;

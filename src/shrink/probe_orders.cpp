@@ -81,14 +81,19 @@ void Probe::order_need(const std::string& name, const std::vector<std::int64_t>&
   else
     for (const std::size_t place : places)
       add(fmt::format("{}#{}", name, place), Is::kEqual, std::to_string(order[place]));
-  // With fewer dimensions there is no such order: the rank alone may not be the reason.
-  const auto is_of_rank = [](const Needed& needed) {
-    return needed.need.is == Is::kMore && needed.need.fact.ends_with(".rank");
-  };
-  const bool is_broken = std::ranges::any_of(needs_, [&](const Needed& needed) {
-    return needed.need.fact.starts_with(name) && !lower_.args.empty() && !holds(needed.need, lower_.args);
+}
+
+bool Probe::explained() {
+  // With fewer dimensions there is no such place of a list: then the rank is not the reason.
+  const bool is_broken = !lower_.args.empty() && std::ranges::any_of(needs_, [&](const Needed& needed) {
+    const bool is_of_list = needed.need.fact.find('#') != std::string::npos || needed.need.value.starts_with('[');
+    return is_of_list && !holds(needed.need, lower_.args);
   });
-  if (is_broken) std::erase_if(needs_, is_of_rank);
+  if (is_broken)
+    std::erase_if(needs_, [](const Needed& needed) {
+      return needed.need.is == Is::kMore && needed.need.fact.ends_with(".rank");
+    });
+  return true;
 }
 
 }  // namespace opwright::shrink

@@ -132,6 +132,20 @@ TEST(Search, ANumberIsFoundAndBroughtDown) {
   EXPECT_THAT(found.line, testing::HasSubstr("tensor([4]"));
 }
 
+TEST(Search, OfAnOrderThePlaceThatMattersIsSaid) {
+  const std::string line = "ttnn.permute(input_tensor=" + tensor("1,4,64,96") + ", dims=[0,2,1,3])";
+  EXPECT_THAT(shrunk(line, "dims#1 = 2").needs, ElementsAre("dims#1 = 2"));
+  EXPECT_THAT(shrunk(line, "dims#0 = 0 and dims#3 = 3").needs, UnorderedElementsAre("dims#0 = 0", "dims#3 = 3"));
+  EXPECT_THAT(shrunk(line, "dims = [0,2,1,3]").needs, ElementsAre("dims = [0,2,1,3]"));
+  EXPECT_THAT(shrunk(line, "ttnn.permute").needs, ElementsAre());
+}
+
+TEST(Search, OfAListTheLastItemStandsForItsLength) {
+  const std::string one = tensor("1,1,32,64");
+  const std::string line = "ttnn.concat(tensors=[" + one + "," + one + "," + one + "], dim=2)";
+  EXPECT_THAT(shrunk(line, "tensors#2 passed").needs, ElementsAre("tensors#2 passed"));
+}
+
 TEST(Search, TilesAndPlacementsAreMadePlain) {
   const std::string line =
       "ttnn.abs(input_tensor=tensor([1,1,64,96] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED) tile [16,32] placed "

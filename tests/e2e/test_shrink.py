@@ -193,7 +193,7 @@ def test_a_number_that_is_enough(opwright) -> None:
     result = opwright("shrink", "--case", case, "--device", device, "--format", "json")
     assert result.returncode == 0, result.stderr
     failure = json.loads(result.stdout)["failures"][0]
-    assert failure["matters"] == "fails only if input_tensor_b.value > 2" and failure["data"] == "normal:input_tensor_b@0=3"
+    assert failure["matters"] == "fails only if input_tensor_b.value > 2" and failure["data"] == "integers:input_tensor_b@0=3"
     assert failure["case"].count("tensor([1]") == 2
     again = opwright(*shlex.split(failure["repeat"])[1:])
     assert again.returncode == 1 and again.stdout.startswith("failed")
