@@ -42,12 +42,13 @@ def check(report: dict[str, dict[str, Any]], capsys: Any, title: str) -> None:
     tried = sum(one["tried"] for one in report.values())
     ran = sum(one["ran"] for one in report.values())
     refused = sum(sum(one["refused"].values()) for one in report.values())
+    lost = sum(one["lost"] for one in report.values())
     with capsys.disabled():
         print(f"\n{title}: {len(report)} modules, {sum(one['vectors'] for one in report.values())} vectors, {tried} tried, "
-              f"{ran} ran, {refused} refused by the library, {sum(one['large'] for one in report.values())} too large")  # fmt: skip
+              f"{ran} ran, {refused} refused by the library, {lost} lost by the trace, {sum(one['large'] for one in report.values())} too large")  # fmt: skip
     broken = {name: one["broken"] for name, one in report.items() if one["broken"]}
     assert not broken, json.dumps(broken, indent=1)[:6000]
-    assert tried == ran + refused
+    assert tried == ran + refused + lost and lost <= 0.02 * tried
     assert ran >= 0.7 * tried, {name: one["refused"] for name, one in report.items() if one["refused"]}
 
 

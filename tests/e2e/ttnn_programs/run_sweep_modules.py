@@ -4,7 +4,7 @@ Runs sweep modules as the existing generator and runner do: a suite's parameters
 split, its tuples zipped, the rest multiplied), vectors become JSON and are read again, and each is handed to the module's
 `run`. Prints {"MODULE": {"vectors", "tried", "ran", "refused": {message: count}, "broken": [...], "skipped"}} as the last line.
 
-refused: the library says no, in words of its own. broken: anything else, so a module and the loader do not fit.
+refused: the library says no, in words of its own. lost: our values say what the master has lost of an object. broken: anything else, so a module and the loader do not fit.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def elements_of(value: Any) -> int:
 
 
 def run_module(module: Any, device: Any, options: argparse.Namespace) -> dict[str, Any]:
-    report: dict[str, Any] = {"vectors": 0, "tried": 0, "ran": 0, "large": 0, "refused": {}, "broken": []}
+    report: dict[str, Any] = {"vectors": 0, "tried": 0, "ran": 0, "lost": 0, "large": 0, "refused": {}, "broken": []}
     vectors = list(vectors_of(module.parameters.get("model_traced", {})))
     report["vectors"] = len(vectors)
     loader = module.loader
@@ -109,6 +109,10 @@ def run_module(module: Any, device: Any, options: argparse.Namespace) -> dict[st
             found = re.search(r"info:\s*(.*)", words)
             message = re.sub(r"\d+", "N", (found[1] if found else words.strip().splitlines()[0]))[:160]
             report["refused"][message] = report["refused"].get(message, 0) + 1
+        except ValueError as error:
+            if "of which the trace lost" not in str(error):
+                report["broken"].append(f"ValueError: {str(error)[:300]}")
+            report["lost"] += "of which the trace lost" in str(error)
         except Exception as error:  # noqa: BLE001 (whatever it is, it is told)
             where = traceback.extract_tb(error.__traceback__)[-1]
             report["broken"].append(f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})")
