@@ -65,7 +65,7 @@ constexpr std::array kFlags{
     Flag{"--reset-cmd", "COMMAND", "run by the shell after a hang"},
     Flag{"--no-attribute", "", "do not repeat failures to find out who is to blame"},
     Flag{"--fail-fast", "", "stop at the first failure"},
-    Flag{"--shrink", "", "make one failure of each cause as small as it still fails, and say what it needs"},
+    Flag{"--shrink", "", "make one failure of each new cause as small as it still fails, and say what it needs"},
     Flag{"--shrink-budget", "SECONDS", "--shrink: at most so long in all (default 300)"},
     // Course
     Flag{"--resume", "", "go on with the last run that was interrupted"},
