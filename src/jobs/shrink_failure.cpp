@@ -39,7 +39,7 @@ Status check_operator(const OpConfig& config, const std::string& device) {
 
 // The device that a result of `sim` was on: each case has the board that it was traced on.
 std::string device_of(const CaseRecord& record, const RunChoice& choice) {
-  const std::string device = choice.device.value_or("sim");
+  std::string device = choice.device.value_or("sim");
   if (device != "sim") return device;
   constexpr std::string_view kFlag = " --device sim:";
   const std::size_t at = record.repeat.rfind(kFlag);

@@ -45,7 +45,7 @@ std::optional<Subject> with_one_number(const Subject& subject, const Rules& rule
   const auto drawn = rules.drawn(subject.config, subject.recipe, kept.input, kept.first);
   if (!drawn || !std::isfinite(*drawn)) return std::nullopt;
   kept.first = kept.last = 0;
-  kept.value = *drawn;
+  kept.value = drawn;
   if (!trials.fails(keeping(subject, kept), kData)) return std::nullopt;
   const double sign = *drawn < 0 ? -1 : 1;
   const auto fails = [&](double size) {
