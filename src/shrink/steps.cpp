@@ -67,7 +67,7 @@ void add_arguments(const Subject& subject, const Rules& rules, std::vector<Step>
 }
 
 void add_tensors(const Subject& subject, const Rules& rules, std::vector<Step>& out) {
-  const auto set = [&](std::string_view kind, std::string fact, std::string_view value) {
+  const auto set = [&](std::string_view kind, const std::string& fact, std::string_view value) {
     out.push_back(step_of(kind, fact, rules, [fact, value, &rules](const OpConfig& config) {
       return set_fact(config, fact, value, rules);
     }));
