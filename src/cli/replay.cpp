@@ -38,6 +38,8 @@ constexpr std::array kFlags{
     Flag{"--max-work", "N", "skip calls of more multiply-adds (default 4e10)"},
     Flag{"--max-elements", "N", "skip calls whose tensors have more elements in all (default 2^28)"},
     Flag{"--save", "DIR", "keep what each call made, and was given from outside, as .npy with .json beside it"},
+    Flag{"--profile-csv", "FILE",
+         "simulated devices: what their clock says, as a profiler report (docs/formats/profile-csv.md)"},
     kPythonFlag,
     kStartTimeoutFlag,
     kWaitFlag,
@@ -116,6 +118,7 @@ Result<jobs::ReplayRequest> request_of(const ParsedArgs& args) {
                       number_of(args, "--max-elements", static_cast<double>(options.most_elements), 0, 1e12));
   options.most_elements = static_cast<std::int64_t>(elements);
   options.save = args.value("--save");
+  request.profile_csv = args.value("--profile-csv");
   return request;
 }
 
@@ -156,6 +159,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                                          recorded.name, *asked.call)
                            : fmt::format("{}: no call is chosen", recorded.name));
   view.end(outcome);
+  if (outcome.profile) env.err << fmt::format("opwright: {}: {}\n", request.profile_csv, words_of(*outcome.profile));
   if (selects && selects->not_understood() > 0)
     env.err << fmt::format("opwright: {} of which no configuration can be made; --where does not take them\n",
                            plural(static_cast<std::int64_t>(selects->not_understood()), "different call"));

@@ -56,6 +56,8 @@ constexpr std::array kFlags{
          "plant faults behind the comparer (cases that would not notice are vacuous), and ask which wrong uses of data "
          "would be noticed"},
     Flag{"--warm", "", "device programs: make each call twice, for a cold and a warm time"},
+    Flag{"--profile-csv", "FILE",
+         "simulated devices: what their clock says, as a profiler report (docs/formats/profile-csv.md)"},
     // Limits
     Flag{"--timeout", "SECONDS", "of a case (default 30, more for large ones); OP=SECONDS or SUITE=SECONDS for some",
          true},

@@ -136,6 +136,7 @@ Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& opti
                                                   interrupts ? &*interrupts : nullptr));
       }
       print_analysis(report.analysis, shrunk ? &*shrunk : nullptr, env);
+      if (report.profile) env.err << fmt::format("opwright: {}\n", words_of(*report.profile));
       if (report.ran.interrupted) env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
       break;
   }

@@ -70,6 +70,7 @@ Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv
   request.attribute = !args.is_set("--no-attribute");
   request.fail_fast = args.is_set("--fail-fast");
   request.reset_command = args.value("--reset-cmd");
+  request.profile_csv = args.value("--profile-csv");
   request.durable = args.is_set(kDurableFlag.name);
   return request;
 }

@@ -10,7 +10,7 @@
 #include "compare/faults.h"
 #include "compare/sample_rows.h"
 #include "exec/misuse.h"
-#include "exec/modelled_time.h"
+#include "exec/clock/kernel_call.h"
 #include "exec/output_fields.h"
 #include "exec/run_external.h"
 #include "exec/special_numbers.h"

@@ -9,6 +9,7 @@
 #include "format/native/run_facts.h"
 #include "jobs/convert_trace.h"
 #include "jobs/kept_trace.h"
+#include "jobs/profile_run.h"
 #include "jobs/question.h"
 #include "normalize/provenance_names.h"
 
@@ -50,10 +51,28 @@ Result<ReplayOutcome> replay_trace(RecordedTrace& recorded, const ReplayRequest&
                                    const replay::OnStep& on_step) {
   reuse_large_blocks();
   OPWRIGHT_TRY_ASSIGN(const auto device, open_for(recorded.trace, request));
-  OPWRIGHT_TRY_ASSIGN(replay::Report report, replay::replay(recorded.trace, *device, request.options, on_step));
+  replay::Options options = request.options;
+  std::optional<ProfileCsv> csv;
+  Status kept;
+  if (!request.profile_csv.empty()) {
+    OPWRIGHT_TRY(check_profiled(request.device));
+    auto made = ProfileCsv::create(request.profile_csv);
+    if (!made) return fail(std::move(made).error());
+    csv.emplace(*std::move(made));
+    options.on_ran = [&](const PlannedCall& plan) {
+      if (kept) kept = csv->add(plan, device->can().board);
+    };
+  }
+  OPWRIGHT_TRY_ASSIGN(replay::Report report, replay::replay(recorded.trace, *device, options, on_step));
   for (const auto& [kind, lost] : recorded.conversion.losses)
     report.losses[kind] += static_cast<std::int64_t>(lost.count);
-  return ReplayOutcome{std::move(report), device->can()};
+  std::optional<ProfileCsv::Counts> profile;
+  if (csv) {
+    OPWRIGHT_TRY(kept);
+    OPWRIGHT_TRY(csv->commit());
+    profile = csv->counts();
+  }
+  return ReplayOutcome{std::move(report), device->can(), std::move(profile)};
 }
 
 }  // namespace opwright::jobs

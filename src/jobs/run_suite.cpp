@@ -193,6 +193,7 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
     tell(watcher.resumed, before->run);
   }
   OPWRIGHT_TRY_ASSIGN(const PlanOptions options, plan_options(request, watcher));
+  if (!request.profile_csv.empty()) OPWRIGHT_TRY(check_profiled(options.device()));
   OPWRIGHT_TRY_ASSIGN(RunPlan plan, plan_run(options));
   report.plan = plan.summary;
   tell(watcher.planned, plan.summary);
@@ -220,6 +221,9 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
     return report;
   }
   OPWRIGHT_TRY_ASSIGN(report.analysis, analyse(request, report.run.uid));
+  if (!request.profile_csv.empty()) {
+    OPWRIGHT_TRY_ASSIGN(report.profile, profile_run(request.profile_csv, options, plan, report.run.uid));
+  }
   return report;
 }
 

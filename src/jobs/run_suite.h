@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "exec/runner.h"
+#include "jobs/profile_run.h"
 #include "jobs/run_choice.h"
 #include "jobs/run_plan.h"
 #include "model/case_record.h"
@@ -33,8 +34,9 @@ struct RunRequest {
   double cpu_seconds = 0;   // of one case; 0: no limit
   bool attribute = true;    // repeat failures to find out who is to blame
   bool fail_fast = false;
-  std::string reset_command;                                    // run by the shell after a hang
-  bool durable = false;                                         // the disk has each result before the next case starts
+  std::string reset_command;  // run by the shell after a hang
+  std::string profile_csv;    // of a simulated device: its clock as a profiler report, to this file; "" none
+  bool durable = false;       // the disk has each result before the next case starts
   std::vector<std::string> worker{"/proc/self/exe", "worker"};  // a program that serves as a worker (exec/worker.h)
 };
 
@@ -71,10 +73,11 @@ struct RunReport {
     kNotBegun,  // stopped before a device answered: no run was stored
     kRan,
   } end = End::kRan;
-  RunRecord run;              // kNothingToResume and kRan
-  PlanSummary plan;           // kPlanned and kRan
-  RunnerSummary ran;          // kRan, as below
-  report::Analysis analysis;  // of all results of the run
+  RunRecord run;                      // kNothingToResume and kRan
+  PlanSummary plan;                   // kPlanned and kRan
+  RunnerSummary ran;                  // kRan, as below
+  report::Analysis analysis;          // of all results of the run
+  std::optional<RunProfile> profile;  // kRan, where one was asked for
 };
 
 // A request that makes no sense, a store that cannot be read, a plan without cases, a run that was broken off: an

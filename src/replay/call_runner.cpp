@@ -337,6 +337,8 @@ void CallRunner::run(const format::NativeCall& call, KnownCall& known, Step& ste
   std::vector<std::vector<double>> exact;
   CaseResult result = execute(known, gathered, exact);
   if (result.outcome != Outcome::kUnsupported && result.outcome != Outcome::kLost) ++report_.replayed;
+  if (options_.on_ran && known.plan && (result.computed || result.outcome == Outcome::kAccepted))
+    options_.on_ran(*known.plan);
   step.outcome = result.outcome;
   step.reason = result.reason;
   step.device_seconds = result.seconds;

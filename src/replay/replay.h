@@ -31,7 +31,9 @@ struct Options {
   std::int64_t most_elements = std::int64_t{1} << 28;  // of all tensors of a call
   double global_pcc = 0.99;                            // the bound of the chain
   std::string save;                                    // folder for the tensors of each call; "" none
-  std::function<bool()> stop;                          // asked between calls; may be empty
+  // Told of each call that ran, or that a device without numbers took; may be empty.
+  std::function<void(const PlannedCall&)> on_ran;
+  std::function<bool()> stop;  // asked between calls; may be empty
 };
 
 // What became of a call. Most calls of a model's program compute nothing.
