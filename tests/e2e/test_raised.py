@@ -288,7 +288,7 @@ def test_newer_store_is_refused_and_not_touched(opwright, store) -> None:
     before = traces.table_dump(store)
     for command in (("ops",), ("import", fixture("demo")), ("import", "--dry-run", fixture("demo"))):
         result = opwright(*command)
-        assert result.returncode == 3 and "store schema 9, this build knows up to 8; use a newer opwright" in result.stderr
+        assert result.returncode == 3 and "store schema 10, this build knows up to 9; use a newer opwright" in result.stderr
     result = opwright("--store", "other.db", "import", store)
     assert result.returncode == 3 and "use a newer opwright" in result.stderr
     assert (traces.table_dump(store), version(store)) == (before, 9)

@@ -11,9 +11,13 @@ namespace opwright::store::sqlite {
 void RowSum::start(Part part) {
   bytes_.clear();
   bytes_ += static_cast<char>(part);
+  const TablePart& table = part_of(part);
+  may_be_left_out_ = table.last_since == 0 ? -1 : static_cast<int>(table.columns.size()) - 1;
+  column_ = 0;
 }
 
 void RowSum::put(char kind, const void* bytes, std::size_t size) {
+  ++column_;
   bytes_ += kind;
   bytes_.append(static_cast<const char*>(bytes), size);
 }
@@ -25,6 +29,7 @@ RowSum& RowSum::add(double value) {
   return put('r', &value, sizeof value), *this;
 }
 RowSum& RowSum::add(std::string_view text) {
+  if (text.empty() && column_ == may_be_left_out_) return *this;
   const auto size = static_cast<std::uint32_t>(text.size());
   put('t', &size, sizeof size);
   bytes_ += text;
@@ -36,7 +41,7 @@ RowSum& RowSum::add_blob(std::string_view bytes) {
   bytes_ += bytes;
   return *this;
 }
-RowSum& RowSum::add_null() { return bytes_ += 'n', *this; }
+RowSum& RowSum::add_null() { return put('n', "", 0), *this; }
 
 RowSum& RowSum::add_columns(const Statement& row, int first, int count) {
   for (int column = first; column < first + count; ++column) {
