@@ -45,6 +45,18 @@ void explain_workers(const RunnerSummary& ran, CommandEnv& env) {
   if (!ran.stopped.empty()) env.err << fmt::format("opwright: stopped: {}\n", ran.stopped);
 }
 
+void explain_times(const jobs::TimedCases& timed, CommandEnv& env) {
+  if (!timed.refused.empty()) {
+    env.err << fmt::format("opwright: no times: {}\n", timed.refused);
+    return;
+  }
+  env.err << fmt::format(
+      "opwright: {} timed; others used at most {:.0f} % of the machine; 'opwright results --perf' shows them\n",
+      plural(timed.timed, "case"), 100 * timed.busiest);
+  for (const auto& [why, count] : timed.refusals)
+    env.err << fmt::format("opwright: {} without times: {}\n", plural(count, "case"), why);
+}
+
 // One failure of each cause, made smaller.
 Result<std::optional<jobs::ShrinkReport>> shrink_causes(const jobs::RunRequest& request, const std::string& run,
                                                         double seconds, const Interrupts* interrupts) {
@@ -136,6 +148,10 @@ Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& opti
                                                   interrupts ? &*interrupts : nullptr));
       }
       print_analysis(report.analysis, shrunk ? &*shrunk : nullptr, env);
+      if (report.timed) {
+        explain_times(*report.timed, env);
+        if (!report.timed->refused.empty()) return kExitFailed;
+      }
       if (report.profile) env.err << fmt::format("opwright: {}\n", words_of(*report.profile));
       if (report.ran.interrupted) env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
       break;

@@ -269,6 +269,18 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   return result;
 }
 
+Checked<TimedRun> time_external(const OpConfig& config, Device& device, const RunOptions& options,
+                                const TimingOrder& order) {
+  const auto plan = plan_call(config, device.can().board);
+  OPWRIGHT_CHECK_ASSIGN(BoundCall sent, call_to_send(config));
+  OPWRIGHT_CHECK_ASSIGN(const Prepared prepared,
+                        prepare(std::move(sent), plan, device.can().numerics != Numerics::kNone, options));
+  std::vector<OutputSpec> asked;
+  if (plan) asked = plan->outputs;
+  if (options.on_stage) options.on_stage(Stage::kDevice);
+  return device.time({.call = prepared.sent, .outputs = asked, .memory = false}, prepared.inputs, order);
+}
+
 CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& options) {
   CaseResult result;
   if (!device.can().golden) {

@@ -13,6 +13,7 @@
 #include "jobs/expected_failure.h"
 #include "jobs/run_record.h"
 #include "jobs/run_setup.h"
+#include "jobs/time_run.h"
 #include "store/run_life.h"
 #include "store/store.h"
 
@@ -219,6 +220,9 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
   if (!course.begun()) {
     report.end = RunReport::End::kNotBegun;
     return report;
+  }
+  if (request.perf && !report.ran.interrupted && report.ran.stopped.empty()) {
+    OPWRIGHT_TRY_ASSIGN(report.timed, time_cases(request, options, plan, report.run.uid, *results, watcher));
   }
   OPWRIGHT_TRY_ASSIGN(report.analysis, analyse(request, report.run.uid));
   if (!request.profile_csv.empty()) {

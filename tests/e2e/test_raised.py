@@ -283,7 +283,7 @@ def test_old_store_and_its_traces_again_is_a_new_store(opwright, old_store, tmp_
 
 def test_newer_store_is_refused_and_not_touched(opwright, store) -> None:
     db = sqlite3.connect(store)
-    db.execute("PRAGMA user_version = 9")
+    db.execute("PRAGMA user_version = 10")
     db.close()
     before = traces.table_dump(store)
     for command in (("ops",), ("import", fixture("demo")), ("import", "--dry-run", fixture("demo"))):
@@ -291,4 +291,4 @@ def test_newer_store_is_refused_and_not_touched(opwright, store) -> None:
         assert result.returncode == 3 and "store schema 10, this build knows up to 9; use a newer opwright" in result.stderr
     result = opwright("--store", "other.db", "import", store)
     assert result.returncode == 3 and "use a newer opwright" in result.stderr
-    assert (traces.table_dump(store), version(store)) == (before, 9)
+    assert (traces.table_dump(store), version(store)) == (before, 10)

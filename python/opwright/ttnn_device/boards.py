@@ -46,15 +46,17 @@ class OpenMesh:
     def __init__(self, l1_small: int) -> None:
         self._l1_small = l1_small
         self._shape: tuple[int, ...] = ()
+        self._trace_region = 0
         self._device: Any = None
         self._has_fabric = False
         self.chips = ttnn.get_num_devices()
 
-    def device(self, mesh: list[int] | None) -> Any:
+    def device(self, mesh: list[int] | None, trace_region: int = 0) -> Any:
+        """`trace_region`: bytes of DRAM for traces. A mesh that is open with more serves too."""
         shape = tuple(mesh or (1, 1))
         if len(shape) == 1:
             shape = (1, *shape)
-        if shape == self._shape:
+        if shape == self._shape and trace_region <= self._trace_region:
             return self._device
         chips = 1
         for n in shape:
@@ -68,8 +70,11 @@ class OpenMesh:
         if (chips > 1) != self._has_fabric:
             ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D if chips > 1 else ttnn.FabricConfig.DISABLED)
             self._has_fabric = chips > 1
-        self._device = ttnn.open_mesh_device(ttnn.MeshShape(*shape), l1_small_size=self._l1_small)
-        self._shape = shape
+        sizes = {"l1_small_size": self._l1_small}
+        if trace_region:
+            sizes["trace_region_size"] = trace_region
+        self._device = ttnn.open_mesh_device(ttnn.MeshShape(*shape), **sizes)
+        self._shape, self._trace_region = shape, trace_region
         return self._device
 
     def close(self) -> None:

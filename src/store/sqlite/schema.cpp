@@ -268,8 +268,7 @@ DROP VIEW counted;
 CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
-)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables, kFactTables, kBlockTables,
-                                                              kPerfOfResults};
+)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables, kFactTables, kBlockTables, kPerfOfResults};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -398,7 +397,7 @@ Status read_as_current(Database& database) {
   OPWRIGHT_TRY(database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]));
   if (version < 6) OPWRIGHT_TRY(database.execute(temporary(kSequenceTables)));
   if (version < kFirstSchemaWithFacts) OPWRIGHT_TRY(database.execute(temporary(kFactTables)));
-  OPWRIGHT_TRY(database.execute(temporary(kBlockTables)));
+  if (version < kFirstSchemaWithBlocks) OPWRIGHT_TRY(database.execute(temporary(kBlockTables)));
   return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults + kPerfOfResults) : Status();
 }
 
@@ -435,6 +434,7 @@ Status migrate(Database& database) {
     OPWRIGHT_TRY_ASSIGN(version, version_of(database));  // another process may have been first
     if (version == kSchemaVersion) return database.execute("COMMIT");
     const bool has_sums = version >= kFirstSummedSchema, is_old = version > 0 && version < kFirstSchemaWithFacts;
+    const bool has_blocks = version >= kFirstSchemaWithBlocks;
     if (has_sums)
       OPWRIGHT_TRY(check_definitions(database));
     else if (version > 0)
@@ -450,7 +450,7 @@ Status migrate(Database& database) {
       OPWRIGHT_TRY(note.bind(1, kDefinitions).bind(2, definitions).run());
       OPWRIGHT_TRY(seal(database));
     }
-    OPWRIGHT_TRY(write_all_cards(database));
+    if (!has_blocks) OPWRIGHT_TRY(write_all_cards(database));
     OPWRIGHT_TRY(database.execute(
         fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
     return database.execute("COMMIT");

@@ -2,17 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "base/hash.h"
 
 namespace opwright::store::sqlite {
 
+namespace {
+
+// By part: the column that is not covered where it is empty, -1 for none. The tally has sums too, and is no part.
+const std::array<int, 64>& last_columns() {
+  static const auto kColumns = [] {
+    std::array<int, 64> columns;
+    columns.fill(-1);
+    for (const TablePart& table : table_parts())
+      if (table.last_since > 0)
+        columns.at(static_cast<std::size_t>(table.part)) = static_cast<int>(table.columns.size()) - 1;
+    return columns;
+  }();
+  return kColumns;
+}
+
+}  // namespace
+
 void RowSum::start(Part part) {
   bytes_.clear();
   bytes_ += static_cast<char>(part);
-  const TablePart& table = part_of(part);
-  may_be_left_out_ = table.last_since == 0 ? -1 : static_cast<int>(table.columns.size()) - 1;
+  may_be_left_out_ = last_columns()[static_cast<std::size_t>(part)];
   column_ = 0;
 }
 

@@ -10,7 +10,8 @@ namespace {
 std::size_t place(Part part) { return static_cast<std::size_t>(part); }
 
 std::string scan_sql(const TablePart& part, std::int64_t schema) {
-  std::string sql = fmt::format("SELECT {}{} FROM {}", column_list(part, schema), part.has_sums ? ", sum" : "", part.table);
+  std::string sql =
+      fmt::format("SELECT {}{} FROM {}", column_list(part, schema), part.has_sums ? ", sum" : "", part.table);
   if (part.grouping == Grouping::kWhole) return sql;
   if (*part.index != '\0') sql += fmt::format(" INDEXED BY {}", part.index);
   return sql +
