@@ -10,6 +10,7 @@
 #include "cli/device_flags.h"
 #include "cli/interrupts.h"
 #include "cli/output.h"
+#include "cli/perf_flags.h"
 #include "cli/query.h"
 #include "cli/replay_view.h"
 #include "jobs/call_selector.h"
@@ -40,6 +41,12 @@ constexpr std::array kFlags{
     Flag{"--save", "DIR", "keep what each call made, and was given from outside, as .npy with .json beside it"},
     Flag{"--profile-csv", "FILE",
          "simulated devices: what their clock says, as a profiler report (docs/formats/profile-csv.md)"},
+    Flag{"--perf", "", "time each call that is right, on its own inputs (docs/formats/perf.md)"},
+    kPerfIterationsFlag,
+    kPerfDeviceIterationsFlag,
+    kPerfTraceFlag,
+    kPerfCacheFlag,
+    kPerfForceFlag,
     kPythonFlag,
     kStartTimeoutFlag,
     kWaitFlag,
@@ -119,6 +126,8 @@ Result<jobs::ReplayRequest> request_of(const ParsedArgs& args) {
   options.most_elements = static_cast<std::int64_t>(elements);
   options.save = args.value("--save");
   request.profile_csv = args.value("--profile-csv");
+  OPWRIGHT_TRY_ASSIGN(options.perf, perf_plan_of(args));
+  request.perf_force = args.is_set("--perf-force");
   return request;
 }
 
@@ -159,6 +168,12 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                                          recorded.name, *asked.call)
                            : fmt::format("{}: no call is chosen", recorded.name));
   view.end(outcome);
+  if (!outcome.too_busy.empty()) {
+    env.err << fmt::format(
+        "opwright: the times are not to be believed, the machine became busy: {}; --perf-force takes them\n",
+        outcome.too_busy);
+    return kExitFailed;
+  }
   if (outcome.profile) env.err << fmt::format("opwright: {}: {}\n", request.profile_csv, words_of(*outcome.profile));
   if (selects && selects->not_understood() > 0)
     env.err << fmt::format("opwright: {} of which no configuration can be made; --where does not take them\n",

@@ -62,6 +62,7 @@ JsonObject step_json(const Step& step, const std::string& repeat) {
       .add("phase", step.phase)
       .add("label", step.label)
       .add_number("device_seconds", step.device_seconds)
+      .add_raw("perf", step.perf ? to_json(*step.perf) : "null")
       .add_number("reference_seconds", step.reference_seconds)
       .add("case", step.line)
       .add("repeat", repeat);
@@ -152,7 +153,18 @@ std::string ReplayView::repeat(const Step& step) const {
   return fmt::format("opwright replay {} {}{}", shell_word(trace_), step.call, flags_);
 }
 
+void ReplayView::count_times(const CasePerf& perf) {
+  if (!perf.refused.empty()) {
+    ++times_.refusals[perf.refused];
+    return;
+  }
+  ++times_.calls;
+  if (const auto device = figures_of(perf.device)) times_.device_ns += device->median;
+  if (const auto whole = figures_of(perf.end_to_end)) times_.whole_ns += whole->median;
+}
+
 void ReplayView::step(const Step& step) {
+  if (step.perf) count_times(*step.perf);
   if (is_shown(step)) {
     local_.push_back(step.local ? step.local->rel_rms : NAN);
     global_.push_back(step.global ? step.global->rel_rms : NAN);
@@ -198,6 +210,11 @@ void ReplayView::print_summary(const jobs::ReplayOutcome& outcome) {
   out << fmt::format("; tensors from outside: {} recorded, {} by sketch, {} by recipe\n", report.inputs.recorded,
                      report.inputs.sketch, report.inputs.recipe);
   out << fmt::format("most memory: {} DRAM, {} L1\n", size_text(report.peak.dram), size_text(report.peak.l1));
+  if (times_.calls > 0)
+    out << fmt::format("times of {}, medians added up: {:.3f} ms on the chip, {:.3f} ms end to end\n",
+                       plural(times_.calls, "call"), times_.device_ns * 1e-6, times_.whole_ns * 1e-6);
+  for (const auto& [why, count] : times_.refusals)
+    out << fmt::format("{} without times: {}\n", plural(count, "call"), why);
   if (report.stale_writes > 0)
     out << fmt::format("{} written by calls that were not run: they are as they were before\n",
                        plural(report.stale_writes, "tensor"));

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/device_flags.h"
+#include "cli/perf_flags.h"
 #include "cli/run_many.h"
 #include "cli/run_one.h"
 #include "cli/run_request.h"
@@ -59,12 +60,12 @@ constexpr std::array kFlags{
     Flag{"--profile-csv", "FILE",
          "simulated devices: what their clock says, as a profiler report (docs/formats/profile-csv.md)"},
     Flag{"--perf", "", "time the cases that are right, in rounds, one at a time (docs/formats/perf.md)"},
-    Flag{"--perf-iterations", "W+N", "--perf: warm-up and measured iterations, from call to end (default 10+100)"},
-    Flag{"--perf-device-iterations", "W+N", "--perf: those of the chip's own time (default 10+10)"},
+    kPerfIterationsFlag,
+    kPerfDeviceIterationsFlag,
     Flag{"--perf-rounds", "N", "--perf: in so many rounds over all cases (default 5)"},
-    Flag{"--perf-trace", "", "--perf: replay a trace of the device instead of calling"},
-    Flag{"--perf-no-program-cache", "", "--perf: without the device's program cache"},
-    Flag{"--perf-force", "", "--perf: also on a machine that is too busy; the results say so"},
+    kPerfTraceFlag,
+    kPerfCacheFlag,
+    kPerfForceFlag,
     // Limits
     Flag{"--timeout", "SECONDS", "of a case (default 30, more for large ones); OP=SECONDS or SUITE=SECONDS for some",
          true},

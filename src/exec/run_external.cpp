@@ -270,11 +270,11 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
 }
 
 Checked<TimedRun> time_external(const OpConfig& config, Device& device, const RunOptions& options,
-                                const TimingOrder& order) {
+                                const TimingOrder& order, const std::vector<HostTensor>* given) {
   const auto plan = plan_call(config, device.can().board);
   OPWRIGHT_CHECK_ASSIGN(BoundCall sent, call_to_send(config));
   OPWRIGHT_CHECK_ASSIGN(const Prepared prepared,
-                        prepare(std::move(sent), plan, device.can().numerics != Numerics::kNone, options));
+                        prepare(std::move(sent), plan, device.can().numerics != Numerics::kNone, options, given));
   std::vector<OutputSpec> asked;
   if (plan) asked = plan->outputs;
   if (options.on_stage) options.on_stage(Stage::kDevice);

@@ -13,7 +13,7 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
 
 // The same call, with the same data, timed. Refused where it cannot be made, or the device does not time it so.
 Checked<TimedRun> time_external(const OpConfig& config, Device& device, const RunOptions& options,
-                                const TimingOrder& order);
+                                const TimingOrder& order, const std::vector<HostTensor>* given = nullptr);
 
 // The library's golden function, asked as if it was a device and judged against our reference: a second reference that
 // nobody here wrote. Unsupported where the library, or we, have none.

@@ -46,7 +46,8 @@ PerfPlan one_round(const PerfPlan& plan, int round) {
   return out;
 }
 
-CasePerf time_case(const OpConfig& config, Device& device, const RunOptions& options, const PerfPlan& plan) {
+CasePerf time_case(const OpConfig& config, Device& device, const RunOptions& options, const PerfPlan& plan,
+                   const std::vector<HostTensor>* given) {
   if (!device.can().recorded_calls) {
     if (device.can().numerics != Numerics::kNone) return modelled(config, device);
     CasePerf perf;
@@ -66,7 +67,7 @@ CasePerf time_case(const OpConfig& config, Device& device, const RunOptions& opt
                             .device_time = device_time,
                             .trace = plan.trace,
                             .program_cache = plan.program_cache};
-    auto timed = time_external(config, device, options, order);
+    auto timed = time_external(config, device, options, order, given);
     if (timed) return *std::move(timed);
     perf.refused = timed.error().message;
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/large_memory.h"
+#include "exec/noise_canary.h"
 #include "exec/traced_board.h"
 #include "format/native/run_facts.h"
 #include "jobs/convert_trace.h"
@@ -63,6 +64,13 @@ Result<ReplayOutcome> replay_trace(RecordedTrace& recorded, const ReplayRequest&
       if (kept) kept = csv->add(plan, device->can().board);
     };
   }
+  // Modelled times are the same on any machine.
+  const bool listens = options.perf && device->can().recorded_calls && !request.perf_force;
+  if (listens)
+    if (const std::string why = too_busy(listen_to_machine()); !why.empty())
+      return fail(ErrorCode::kUnsupported, fmt::format("the machine is too busy to time anything: {}; wait until it is "
+                                                       "quiet, or measure all the same with --perf-force",
+                                                       why));
   OPWRIGHT_TRY_ASSIGN(replay::Report report, replay::replay(recorded.trace, *device, options, on_step));
   for (const auto& [kind, lost] : recorded.conversion.losses)
     report.losses[kind] += static_cast<std::int64_t>(lost.count);
@@ -72,7 +80,8 @@ Result<ReplayOutcome> replay_trace(RecordedTrace& recorded, const ReplayRequest&
     OPWRIGHT_TRY(csv->commit());
     profile = csv->counts();
   }
-  return ReplayOutcome{std::move(report), device->can(), std::move(profile)};
+  std::string busy = listens ? too_busy(listen_to_machine()) : "";
+  return ReplayOutcome{std::move(report), device->can(), std::move(profile), std::move(busy)};
 }
 
 }  // namespace opwright::jobs

@@ -9,6 +9,7 @@
 #include "dialect/ttnn/carrying_calls.h"
 #include "exec/output_fields.h"
 #include "exec/run_external.h"
+#include "exec/time_case.h"
 #include "replay/carried_values.h"
 #include "replay/distance.h"
 #include "replay/lent_values.h"
@@ -157,6 +158,13 @@ bool CallRunner::too_large(const KnownCall& known, const BoundCall& call, Step& 
   return true;
 }
 
+// Its times, where it is right. Iterations get the inputs of the call each time, so what they write harms nobody.
+void CallRunner::time_call(const KnownCall& known, const CaseResult& result, const RunOptions& how,
+                           const std::vector<HostTensor>* inputs) {
+  if (!options_.perf || is_failure(result.outcome)) return;
+  perf_ = time_case(known.config, device_, how, *options_.perf, inputs);
+}
+
 CaseResult CallRunner::execute(KnownCall& known, Gathered& gathered, std::vector<std::vector<double>>& exact) {
   RunOptions how = options_.run;
   how.keep_outputs = true;
@@ -171,9 +179,15 @@ CaseResult CallRunner::execute(KnownCall& known, Gathered& gathered, std::vector
   if (device_.can().recorded_calls) {
     how.capture = device_.can().capture;
     how.recorded = known.recorded;
-    if (!numbers) return run_external(known.config, device_, how);
+    if (!numbers) {
+      CaseResult result = run_external(known.config, device_, how);
+      time_call(known, result, how, nullptr);
+      return result;
+    }
     Lent lent(*gathered.call, contents, Lent::Which::kDevice);
-    return run_external(known.config, device_, how, &lent.tensors());
+    CaseResult result = run_external(known.config, device_, how, &lent.tensors());
+    time_call(known, result, how, &lent.tensors());
+    return result;
   }
   if (!known.admitted) {
     how.compute = false;
@@ -195,6 +209,7 @@ CaseResult CallRunner::execute(KnownCall& known, Gathered& gathered, std::vector
     result.outcome = known.admitted->outcome;
     result.reason = known.admitted->reason;
   }
+  time_call(known, result, how, nullptr);
   if (!result.computed || result.outcome != Outcome::kPassed) return result;
   if (!known.proof) {
     known.proof.emplace();
@@ -335,7 +350,9 @@ void CallRunner::run(const format::NativeCall& call, KnownCall& known, Step& ste
     fetch(call, known, slots, gathered, step);
   }
   std::vector<std::vector<double>> exact;
+  perf_.reset();
   CaseResult result = execute(known, gathered, exact);
+  step.perf = std::move(perf_);
   if (result.outcome != Outcome::kUnsupported && result.outcome != Outcome::kLost) ++report_.replayed;
   if (options_.on_ran && known.plan && (result.computed || result.outcome == Outcome::kAccepted))
     options_.on_ran(*known.plan);

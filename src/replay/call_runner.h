@@ -46,6 +46,8 @@ class CallRunner {
   void fetch(const format::NativeCall& call, const KnownCall& known, const std::vector<std::size_t>& slots,
              Gathered& gathered, Step& step);
   bool too_large(const KnownCall& known, const BoundCall& call, Step& step) const;
+  void time_call(const KnownCall& known, const CaseResult& result, const RunOptions& how,
+                 const std::vector<HostTensor>* inputs);
   CaseResult execute(KnownCall& known, Gathered& gathered, std::vector<std::vector<double>>& exact);
   void take_outputs(const format::NativeCall& call, const KnownCall& known, CaseResult& result, Gathered& gathered,
                     std::vector<std::vector<double>>& exact, Step& step);
@@ -63,6 +65,7 @@ class CallRunner {
     std::uint64_t latest = 0;
     std::int64_t results = 0;
   };
+  std::optional<CasePerf> perf_;                // of the call that ran last
   std::unordered_set<std::uint64_t> accepted_;  // results on a device without numbers: nothing is held of them
   std::string test_;
   std::unordered_map<std::string, Candidates> by_spec_;  // where the trace does not say which tensor is which

@@ -17,6 +17,7 @@
 #include "exec/run_case.h"
 #include "format/native/call_filter.h"
 #include "format/native/native_trace.h"
+#include "model/perf.h"
 #include "replay/live_tensors.h"
 
 namespace opwright::replay {
@@ -33,7 +34,8 @@ struct Options {
   std::string save;                                    // folder for the tensors of each call; "" none
   // Told of each call that ran, or that a device without numbers took; may be empty.
   std::function<void(const PlannedCall&)> on_ran;
-  std::function<bool()> stop;  // asked between calls; may be empty
+  std::optional<PerfPlan> perf;  // time each call that is right, at once and on its own inputs
+  std::function<bool()> stop;    // asked between calls; may be empty
 };
 
 // What became of a call. Most calls of a model's program compute nothing.
@@ -78,6 +80,7 @@ struct Step {
   LiveBytes live;       // with the tensors of the call, before what it frees
   double device_seconds = 0, reference_seconds = 0;
   std::string line;  // the case, where it failed
+  std::optional<CasePerf> perf;
 
   std::string_view word() const;  // outcome or part
 };
