@@ -45,8 +45,8 @@ JsonObject step_json(const Step& step, const std::string& repeat) {
                          .add("tensor", static_cast<std::int64_t>(input.tensor))
                          .add("values", replay::name_of(input.origin))
                          .text());
-  return JsonObject()
-      .add("call", static_cast<std::int64_t>(step.call))
+  JsonObject object;
+  object.add("call", static_cast<std::int64_t>(step.call))
       .add("op", step.op)
       .add("outcome", step.word())
       .add("reason", step.reason)
@@ -62,10 +62,11 @@ JsonObject step_json(const Step& step, const std::string& repeat) {
       .add("phase", step.phase)
       .add("label", step.label)
       .add_number("device_seconds", step.device_seconds)
-      .add_raw("perf", step.perf ? to_json(*step.perf) : "null")
       .add_number("reference_seconds", step.reference_seconds)
       .add("case", step.line)
       .add("repeat", repeat);
+  if (step.perf) object.add_raw("perf", to_json(*step.perf));
+  return object;
 }
 
 std::string number_json(const std::optional<std::uint64_t>& number) {

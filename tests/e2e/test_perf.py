@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import support
 
 DEVICE = Path(__file__).parent / "programs" / "timed_device.py"
 FEW = ("--perf", "--perf-iterations", "1+6", "--perf-device-iterations", "1+3", "--perf-rounds", "3")
@@ -216,3 +217,24 @@ def test_exports_carry_times(opwright, run, tmp_path) -> None:
 def test_wrong_use(run, arguments, words) -> None:
     result = run("null", *arguments)
     assert result.returncode == 2 and words in result.stderr
+
+
+def test_a_replay_times_its_calls(opwright, tmp_path) -> None:
+    trace = support.FIXTURES / "native" / "killed.opwt"
+    replay = opwright("--format", "json", "replay", trace, "--device", "sim:n150", "--perf", "--profile-csv", "r.csv")
+    calls = json.loads(replay.stdout)["sequence"]
+    assert [call["perf"]["clock"] for call in calls] == ["modelled"] * 2
+    table = opwright("replay", trace, "--device", "sim:n150", "--perf").stdout
+    assert "times of 2 calls, medians added up" in table
+    rows = (tmp_path / "r.csv").read_text().splitlines()
+    assert len(rows) == 5 and rows[0].startswith("OP CODE,OP TYPE,GLOBAL CALL COUNT,")
+    modelled = {str(call["perf"]["device_ns"][0][0]) for call in calls}
+    assert modelled == {row.split(",")[19] for row in rows[2:4]}  # one clock
+    env = {"TIMED_LOG": tmp_path / "requests.jsonl"}
+    timed_calls = ("--perf", "--perf-force", "--perf-iterations", "1+4")
+    replay = opwright("--format", "json", "replay", trace, "--device", timed("--hello", "eager"), *timed_calls, env=env)
+    assert replay.returncode in (0, 1), replay.stderr
+    times = [call["perf"]["end_to_end_ns"] for call in json.loads(replay.stdout)["sequence"] if "perf" in call]
+    assert times and all(len(rounds) == 1 and len(rounds[0]) == 4 for rounds in times), replay.stdout
+    assert opwright("replay", trace, "--perf-trace").returncode == 2
+    assert opwright("replay", trace, "--device", "null", "--profile-csv", "n.csv").returncode == 2
