@@ -45,10 +45,8 @@ class TtnnDevice:
         }
 
     def do_run(self, request: Request) -> dict[str, Any]:
-        call = request.call
         try:
-            function = objects.function_of(call["op"])
-            device = self._mesh.device(objects.mesh_of(call))
+            function, device = self._of_call(request)
         except Unsupported as error:
             return _unsupported(error)
         case = _Case(request, function, device, self._recorder)
@@ -61,13 +59,16 @@ class TtnnDevice:
             if device.num_program_cache_entries() > MAX_PROGRAMS:
                 device.clear_program_cache()
 
+    def _of_call(self, request: Request, trace_region: int = 0) -> tuple[Any, Any]:
+        """What the call names, and the mesh that it was made on."""
+        function = objects.function_of(request.call["op"])
+        return function, self._mesh.device(objects.mesh_of(request.call), trace_region)
+
     def do_time(self, request: Request) -> dict[str, Any]:
         if "refused" in self.hello["perf"]:
             return {"outcome": "unsupported", "error": {"stage": "request", "message": self.hello["perf"]["refused"]}}
         try:
-            function = objects.function_of(request.call["op"])
-            region = timing.TRACE_REGION if request.timing.trace else 0
-            device = self._mesh.device(objects.mesh_of(request.call), region)
+            function, device = self._of_call(request, timing.TRACE_REGION if request.timing.trace else 0)
         except Unsupported as error:
             return _unsupported(error)
         case = _Case(request, function, device, None)

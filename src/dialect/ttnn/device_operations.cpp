@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/take.h"
 #include "model/tensor_facts.h"
 
 namespace opwright {
@@ -11,13 +12,6 @@ extern const std::string_view kTtnnDeviceOperations;
 }
 
 namespace {
-
-std::string_view take(std::string_view& text, char end) {
-  const std::size_t at = text.find(end);
-  const std::string_view word = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return word;
-}
 
 DeviceChoice choice_of(std::string_view word) {
   if (word == "memory") return DeviceChoice::kByMemory;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/broken.h"
+#include "base/take.h"
 #include "dialect/ttnn/board_rates.h"
 #include "dialect/ttnn/tensor_layout.h"
 #include "model/tensor_facts.h"
@@ -19,13 +20,6 @@ extern const std::string_view kClockTsv;
 namespace {
 
 constexpr double kTile = 32.0 * 32.0;
-
-std::string_view take(std::string_view& text, char end) {
-  const std::size_t at = text.find(end);
-  const std::string_view word = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return word;
-}
 
 double number_of(std::string_view text) {
   double value = 0;
