@@ -238,3 +238,36 @@ def test_a_replay_times_its_calls(opwright, tmp_path) -> None:
     assert times and all(len(rounds) == 1 and len(rounds[0]) == 4 for rounds in times), replay.stdout
     assert opwright("replay", trace, "--perf-trace").returncode == 2
     assert opwright("replay", trace, "--device", "null", "--profile-csv", "n.csv").returncode == 2
+
+
+def test_the_mock_board_times_nothing_and_says_why(opwright, run, ttnn_python) -> None:
+    env = {"OPWRIGHT_TTNN_PYTHON": ttnn_python}
+    result = opwright("run", "--quiet", "--suites", suites(opwright.folder, (32,)), "--device", "ttnn:mock:n150", *FORCED, env=env)
+    assert "1 case without times: a mock board has no chip" in result.stderr, result.stderr
+
+
+# The library's own calls, on a mock board with stand-ins for its traces: that they are there and take what they get.
+# What they measure is for a chip to say.
+USES = """
+import sys
+sys.path.insert(0, {package!r})
+import ttnn
+from opwright.device import Timing
+from opwright.ttnn_device import boards, timing
+mesh = boards.OpenMesh(24576)
+device = mesh.device(None, timing.TRACE_REGION)
+x = ttnn.zeros([1, 1, 32, 64], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+for how in ({{}}, {{"program_cache": False}}, {{"trace": True}}):
+    asked = Timing({{"warm_up": 2, "iterations": 3, **how}})
+    found = timing.measure(asked, device, lambda: ttnn.relu(x), ttnn.deallocate, x.is_allocated)
+    print("measured", how, [len(found[name]) for name in ("seconds", "host_seconds")])
+mesh.close()
+"""
+
+
+def test_the_ttnn_device_uses_the_real_calls(opwright, opwright_program, ttnn_python, tmp_path) -> None:
+    script = tmp_path / "uses.py"
+    script.write_text(USES.format(package=str(opwright_program.parent / "python")))
+    result = opwright("mock", "--board", "n150", "--stub-device-trace", "--", ttnn_python, script)
+    measured = [line for line in result.stdout.splitlines() if line.startswith("measured")]
+    assert len(measured) == 3 and all(line.endswith("[3, 3]") for line in measured), result.stdout + result.stderr
