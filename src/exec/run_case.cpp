@@ -9,8 +9,8 @@
 
 #include "compare/faults.h"
 #include "compare/sample_rows.h"
-#include "exec/misuse.h"
 #include "exec/clock/kernel_call.h"
+#include "exec/misuse.h"
 #include "exec/output_fields.h"
 #include "exec/run_external.h"
 #include "exec/special_numbers.h"

@@ -5,7 +5,8 @@
 //        clock_bench --fit     fits the constants to rows that are marked, prints exec/data/clock.tsv with them
 //
 // A row, tabs between: 1 (to fit to) or 0, class, architecture, cores, available cores, fidelity, fused batch (1, 0),
-// rows of a chunk of queries, measured ns, then a tensor each: I or O, padded shape, logical shape, dtype, layout, memory.
+// rows of a chunk of queries, measured ns, then a tensor each: I or O, padded shape, logical shape, dtype, layout,
+// memory.
 
 #include <fmt/format.h>
 

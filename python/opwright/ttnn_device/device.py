@@ -164,7 +164,8 @@ class _Case:
                     ttnn.deallocate(tensor)
 
         try:
-            return {"outcome": "ok", **timing.measure(self._request.timing, self._device, call, free, self._can_call_again)}
+            times = timing.measure(self._request.timing, self._device, call, free, self._can_call_again)
+            return {"outcome": "ok", **times}
         except Unsupported as error:
             return _unsupported(error)
         except Exception as error:

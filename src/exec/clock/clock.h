@@ -45,9 +45,9 @@ struct KernelCall {
   std::int64_t cores = 0;  // that work; 0: as the kind of kernel deals its work out
   std::int64_t available = 64;
   Fidelity fidelity = Fidelity::kHiFi4;
-  bool is_batch_fused = false;   // of a product: the batch counts as rows, so weights are read once
-  std::int64_t terms = 0;        // of a product; 0: the last dimension of the first tensor
-  std::int64_t shard_cores = 0;  // of the tensor that decides; 0: it is not cut
+  bool is_batch_fused = false;    // of a product: the batch counts as rows, so weights are read once
+  std::int64_t terms = 0;         // of a product; 0: the last dimension of the first tensor
+  std::int64_t shard_cores = 0;   // of the tensor that decides; 0: it is not cut
   std::int64_t query_chunk = 32;  // rows of queries of an attention that one core works at
   std::vector<KernelTensor> inputs, outputs;
 };
