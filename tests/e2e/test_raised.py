@@ -252,7 +252,7 @@ def test_old_store_is_read_as_it_lies(opwright, old_store) -> None:
 def test_old_store_is_migrated_and_its_rows_unchanged(opwright, old_store) -> None:
     before, answers = traces.table_dump(old_store), traces.shown(opwright, store=old_store)
     assert load_trace(opwright, fixture("demo"), store=old_store)["added"] == 0  # known: only the schema is new
-    assert version(old_store) == 8
+    assert version(old_store) == 9
     after = traces.table_dump(old_store)
     assert after.pop("run") == after.pop("result") == []
     assert len(after.pop("sequence")) <= len(after.pop("piece"))
