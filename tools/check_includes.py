@@ -23,7 +23,7 @@ DIALECT = MODEL | {"dialect"}
 PARTS = DIALECT | {"format", "ops", "compare", "device"}
 DATA = PARTS | {"capture", "normalize", "store", "select"}
 VECTORS = DATA | {"vectors"}
-WORK = VECTORS | {"exec", "launch", "fuse"}
+WORK = VECTORS | {"exec", "launch", "fuse", "perf"}
 ANSWERS = WORK | {"replay", "report", "gentest", "shrink"}
 APPLICATION = ANSWERS | {"jobs"}
 
@@ -43,6 +43,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "exec": VECTORS,
     "launch": VECTORS,
     "fuse": VECTORS,
+    "perf": DIALECT | {"ops"},  # reports of a profiler are files: no store, no device
     "replay": WORK,
     "report": WORK,
     "shrink": WORK | {"report"},  # exception: which failures are one cause is what the report says

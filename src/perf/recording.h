@@ -1,0 +1,81 @@
+// A whole report, or several of one run, as it is kept in memory: each distinct operation once (Signature), and 88
+// bytes a device row (Sample). What is asked of a report is asked of this.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "perf/csv_reader.h"
+#include "perf/window.h"
+
+namespace opwright::perf {
+
+// What an operation is, whichever iteration and device ran it.
+struct Signature {
+  std::string text;  // owns what the parts below are views into
+  SignatureParts parts;
+  std::string arch;         // "wormhole_b0"; "" unknown
+  std::string name;         // class without namespace and adapter: "MatmulDeviceOperation"
+  bool collective = false;  // the devices wait for one another (dialect/ttnn/device_operations.h)
+  std::uint32_t op = 0;     // equal for signatures of one class: index into Recording::ops
+};
+using SignatureId = std::uint32_t;
+
+struct Sample {
+  SignatureId signature = 0;
+  std::uint32_t session = kNoSession;
+  std::uint64_t operation = 0;  // joins devices: call count >> 10; of a plain counter the count itself
+  std::int32_t device = 0;      // global: several hosts have each their own numbers
+  bool captured = false;        // recorded into a trace, and not run
+  bool joinable = true;
+  std::uint64_t row = 0;
+  double kernel_ns = kNoFigure, op_to_op_ns = kNoFigure, host_ns = kNoFigure;
+  float cores = 0, available_cores = 0;                      // 0: not said
+  float fpu_percent = 0, dram_percent = 0, noc_percent = 0;  // NaN: not measured
+  float pm_ideal_ns = 0;
+  double fw_start = kNoFigure;
+};
+
+struct HostSample {
+  std::string op;
+  std::uint64_t row = 0;
+  double host_ns = kNoFigure;
+};
+
+struct Recording {
+  std::vector<std::string> files;
+  std::vector<std::unique_ptr<Signature>> signatures;
+  std::vector<std::string> ops;  // distinct class names
+  std::vector<Sample> samples;   // in the order of the file
+  std::vector<HostSample> host;
+  std::vector<Mark> marks;
+  Windows windows;
+  Troubles troubles;
+  std::vector<Header> headers;      // of each file, more than one where it changes in the middle
+  std::int64_t devices_a_host = 0;  // several hosts: how many devices each has
+  bool joinable = true;             // false: call counts are a plain counter, devices cannot be joined
+
+  const Signature& of(const Sample& sample) const { return *signatures[sample.signature]; }
+  TimeSource time_source() const;
+};
+
+enum class Together : std::uint8_t {
+  kOneFile,
+  kHosts,  // one file a host of one run: devices get numbers of their own, operations are joined over all
+  kRuns,   // the same program again with other counters: rows are joined by identity, figures filled in
+};
+
+struct ReadOptions {
+  Together together = Together::kOneFile;
+  std::int64_t devices = 0;  // how many devices there must be in all; 0: whatever there is
+};
+
+Result<Recording> read_recording(const std::vector<std::string>& paths, const ReadOptions& options);
+
+}  // namespace opwright::perf
