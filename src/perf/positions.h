@@ -44,9 +44,12 @@ struct Coverage {
   std::int64_t operations_without_time = 0;  // no device has a time
   std::int64_t missing_device_rows = 0;      // devices of the window that an operation has no row of, summed
   std::int64_t operations_missing_devices = 0;
-  std::uint64_t first_missing_row = 0;     // of the first such operation
-  std::int64_t unfinished_operations = 0;  // behind the last whole iteration
-  std::int64_t signature_differs = 0;      // operations whose devices disagree about what they ran
+  std::uint64_t first_missing_row = 0;   // of the first such operation
+  std::int64_t left_out_operations = 0;  // before, between or behind whole iterations
+  std::uint64_t first_left_out_row = 0;
+  std::int64_t repeated_rows = 0;      // the same operation again on one device: an operation of its own
+  std::int64_t unknown_ops = 0;        // operations of classes that the table of device operations does not have
+  std::int64_t signature_differs = 0;  // operations whose devices disagree about what they ran
   std::vector<std::pair<std::int32_t, std::int64_t>> rows_of_device;
   std::int64_t sessions = 0;  // trace replays in the window
   bool joined = true;         // false: plain call counts, each row stands alone
@@ -60,7 +63,7 @@ struct Reduced {
   std::vector<std::int32_t> devices;
   std::vector<Position> positions;
   Coverage coverage;
-  std::vector<double> host_op_ns;  // time of operations on the host, one value: the whole window's
+  double host_op_ns = kNoFigure;  // operations on the host, an iteration; part of host_ns
 
   // Sums over positions of the mean; NaN when no position has one.
   double kernel_ns = kNoFigure;
@@ -76,8 +79,15 @@ struct ReduceOptions {
 
 Result<Reduced> reduce(const Recording& recording, const Window& window, const ReduceOptions& options);
 
-// The shortest period of a sequence whose repetitions cover it; behind the last whole one at most a part of one more.
-// A sequence that does not repeat is one period.
-std::size_t period_of(const std::vector<std::uint32_t>& sequence);
+// Where the iterations of a sequence of operations begin, and how long one is.
+struct Iterations {
+  std::size_t period = 0;
+  std::vector<std::size_t> starts;
+};
+// The shortest period whose repetitions cover the sequence from its beginning; behind the last whole one at most a part
+// of one more. A sequence that does not repeat is one iteration. `damaged`: rows of the file were left out, so
+// iterations that lack an operation are skipped and the whole ones found around them, when there are at least three of
+// them.
+Iterations find_iterations(const std::vector<std::uint32_t>& sequence, bool damaged);
 
 }  // namespace opwright::perf

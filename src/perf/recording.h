@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "dialect/ttnn/device_operations.h"
 #include "perf/csv_reader.h"
 #include "perf/window.h"
 
@@ -18,12 +19,13 @@ namespace opwright::perf {
 
 // What an operation is, whichever iteration and device ran it.
 struct Signature {
-  std::string text;  // owns what the parts below are views into
-  SignatureParts parts;
-  std::string arch;         // "wormhole_b0"; "" unknown
-  std::string name;         // class without namespace and adapter: "MatmulDeviceOperation"
-  bool collective = false;  // the devices wait for one another (dialect/ttnn/device_operations.h)
-  std::uint32_t op = 0;     // equal for signatures of one class: index into Recording::ops
+  std::string text;                        // owns what the parts below are views into
+  SignatureParts parts;                    // attributes without what differs from call to call
+  std::string arch;                        // "wormhole_b0"; "" unknown
+  std::string name;                        // class without namespace and adapter: "MatmulDeviceOperation"
+  const DeviceOperation* known = nullptr;  // null: a class that nobody wrote down
+
+  bool collective() const { return known != nullptr && known->collective; }
 };
 using SignatureId = std::uint32_t;
 
@@ -33,8 +35,9 @@ struct Sample {
   std::uint64_t operation = 0;  // joins devices: call count >> 10; of a plain counter the count itself
   std::int32_t device = 0;      // global: several hosts have each their own numbers
   bool captured = false;        // recorded into a trace, and not run
-  bool joinable = true;
+  bool joinable = true;         // false: nothing says which rows of other devices belong to it
   std::uint64_t row = 0;
+  std::uint32_t file = 0;
   double kernel_ns = kNoFigure, op_to_op_ns = kNoFigure, host_ns = kNoFigure;
   float cores = 0, available_cores = 0;                      // 0: not said
   float fpu_percent = 0, dram_percent = 0, noc_percent = 0;  // NaN: not measured
@@ -51,14 +54,15 @@ struct HostSample {
 struct Recording {
   std::vector<std::string> files;
   std::vector<std::unique_ptr<Signature>> signatures;
-  std::vector<std::string> ops;  // distinct class names
-  std::vector<Sample> samples;   // in the order of the file
+  std::vector<Sample> samples;  // in the order of the file
   std::vector<HostSample> host;
   std::vector<Mark> marks;
   Windows windows;
   Troubles troubles;
   std::vector<Header> headers;      // of each file, more than one where it changes in the middle
   std::int64_t devices_a_host = 0;  // several hosts: how many devices each has
+  std::int64_t unmatched_rows = 0;  // several runs: rows of the others that the first one does not have
+  std::int64_t filled_figures = 0;  // several runs: figures that the first one did not have
   bool joinable = true;             // false: call counts are a plain counter, devices cannot be joined
 
   const Signature& of(const Sample& sample) const { return *signatures[sample.signature]; }
@@ -77,5 +81,9 @@ struct ReadOptions {
 };
 
 Result<Recording> read_recording(const std::vector<std::string>& paths, const ReadOptions& options);
+Result<Recording> read_one(const std::string& path);
+// Parts of read_recording(), for tests and for whoever has the recordings already.
+Result<Recording> merge_hosts(std::vector<Recording> hosts, std::int64_t devices);
+Result<Recording> merge_runs(std::vector<Recording> runs);
 
 }  // namespace opwright::perf

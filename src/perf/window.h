@@ -29,7 +29,6 @@ struct Window {
   double host_start = 0, host_end_ts = 0;  // of the signposts, in ns; NaN where there is none
   int depth = 0;                           // how many windows it lies in
   bool whole_file = false;
-  bool closed = true;  // false: its end is missing
 };
 inline constexpr std::string_view kWholeFile = "*";
 
