@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "perf/explain.h"
+#include "perf/layout_tax.h"
 #include "perf/positions.h"
 #include "perf/recording.h"
 #include "perf/window.h"
@@ -20,6 +21,7 @@ struct Report {
   Reduced reduced;
   ReportBoard board;
   std::vector<Explanation> explanations;
+  LayoutTax tax;
 
   const Signature& signature(const Position& position) const { return *recording.signatures[position.signature]; }
   // "MatmulDeviceOperation": what `op` of the JSON is.
