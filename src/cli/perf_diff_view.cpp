@@ -32,17 +32,24 @@ std::string words_of(perf::Verdict verdict) {
 std::string number_of(std::int64_t index) { return index < 0 ? "" : std::to_string(index + 1); }
 
 std::string side_line(char name, const perf::Report& report) {
-  return fmt::format("{}  {}  {}: {} of {}, {}{}\n", name, report.recording.files.front(),
-                     report.window.whole_file ? "whole file" : "window " + report.window.name,
+  return fmt::format("{}  {}  {}: {} of {}, {}{}\n", name, visible(report.recording.files.front()),
+                     report.window.whole_file ? "whole file" : "window " + visible(report.window.name),
                      plural(report.reduced.iterations, "iteration"),
                      plural(static_cast<std::int64_t>(report.reduced.positions.size()), "position"),
                      plural(static_cast<std::int64_t>(report.reduced.devices.size()), "device"),
                      report.reduced.coverage.complete() ? "" : "; not all rows have a figure, see 'opwright perf'");
 }
 
+// Of two long texts, what they have in common at the beginning is left away.
 std::string field_text(const perf::FieldDifference& field) {
-  const auto shown = [](const std::string& value) { return value.empty() ? "nothing" : cut_text(visible(value), 60); };
-  return fmt::format("{}: {} -> {}", field.field, shown(field.a), shown(field.b));
+  const auto [end, other] = std::mismatch(field.a.begin(), field.a.end(), field.b.begin(), field.b.end());
+  auto common = static_cast<std::size_t>(end - field.a.begin());
+  common = common > 24 ? common - 12 : 0;
+  const auto shown = [&](const std::string& value) {
+    if (value.empty()) return std::string("nothing");
+    return (common > 0 ? "…" : "") + cut_text(visible(value.substr(common)), 60);
+  };
+  return fmt::format("{}: {} -> {}", visible(field.field), shown(field.a), shown(field.b));
 }
 
 std::string first_field(const std::vector<perf::FieldDifference>& fields) {
@@ -111,7 +118,7 @@ double size_of(const perf::PositionDiff& one) {
 
 void print_diff(const perf::Report& a, const perf::Report& b, const perf::ReportDiff& diff, std::size_t most,
                 CommandEnv& env) {
-  env.out << visible(side_line('A', a)) << visible(side_line('B', b)) << '\n';
+  env.out << side_line('A', a) << side_line('B', b) << '\n';
   print_totals(diff, env);
   env.out << '\n';
   print_changes(diff, env);
@@ -184,7 +191,7 @@ Table diff_table(const perf::Report& a, const perf::Report& b, const perf::Repor
 
 void print_config_match(const perf::Report& part, const perf::Report& whole, const perf::ConfigMatch& match,
                         const std::vector<std::string>& ignored, std::size_t most, CommandEnv& env) {
-  env.out << visible(side_line('A', part)) << visible(side_line('B', whole)) << '\n';
+  env.out << side_line('A', part) << side_line('B', whole) << '\n';
   const std::size_t length = part.reduced.positions.size(), size = whole.reduced.positions.size();
   const auto place_text = [&](const perf::ConfigPlace& place) {
     return fmt::format("positions {} to {} of B{}, from row {}", place.first + 1, (place.first + length - 1) % size + 1,
