@@ -29,7 +29,7 @@ constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kS
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 // `perf diff`: two words, which `perf` alone would take for files.
-constexpr std::array kNested{&kPerfDiff, &kPerfCheck};
+constexpr std::array kNested{&kPerfDiff, &kPerfCheck, &kPerfExport};
 
 int exit_code(const Error& error) { return jobs::exit_code(jobs::ending_of(error)); }
 
