@@ -72,7 +72,7 @@ struct Command {
 
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kShrink, kResults,
     kReport, kWorker, kKeeper, kDevice, kMock, kTraces, kCalls, kReplay, kForget, kDump, kTrim, kConvert, kReference,
-    kGentest, kDoctor;
+    kGentest, kPerf, kDoctor;
 
 // Runs a whole command line; argv without the program's name. Never throws. What reaches `world` is harmless text, but
 // for the colours and the cursor of the live view.

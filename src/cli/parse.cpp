@@ -24,7 +24,7 @@ namespace {
 constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kShow,   &kExport, &kVerify,
                                &kVectors, &kRun,       &kShrink,  &kResults, &kReport, &kDevice, &kDiff,
                                &kMock,    &kTraces,    &kCalls,   &kReplay,  &kForget, &kDump,   &kTrim,
-                               &kConvert, &kReference, &kGentest, &kDoctor};
+                               &kConvert, &kReference, &kGentest, &kPerf,    &kDoctor};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 
