@@ -5,7 +5,8 @@
 namespace opwright::jobs {
 
 Result<perf::Report> read_perf(const PerfRequest& request) {
-  OPWRIGHT_TRY_ASSIGN(perf::Recording recording, perf::read_recording(request.paths, {request.together, request.devices}));
+  OPWRIGHT_TRY_ASSIGN(perf::Recording recording,
+                      perf::read_recording(request.paths, {request.together, request.devices}));
   return report_of(std::move(recording), request);
 }
 

@@ -10,7 +10,7 @@ namespace opwright::perf {
 
 struct Group {
   std::string name;
-  std::int64_t positions = 0;  // of an iteration
+  std::int64_t positions = 0;         // of an iteration
   double kernel_ns = 0, gaps_ns = 0;  // an iteration; the first position's gap is left out
   double share = 0;                   // of all kernel time, in percent
   double flops = 0, dram_bytes = 0;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/words.h"
+#include "dialect/ttnn/board_peaks.h"
 #include "dialect/ttnn/compute_config.h"
 #include "dialect/ttnn/tensor_layout.h"
 #include "model/dtype.h"
@@ -198,7 +199,7 @@ std::string_view name_of(Bound bound) {
 
 double ReportBoard::dram_gb_per_s() const {
   double most = 0;
-  for (const Board& board : boards) most = std::max(most, board.dram_gb_per_s);
+  for (const Board& board : boards) most = std::max(most, peaks_of(board).dram_gb_per_s);
   return most;
 }
 
@@ -256,8 +257,9 @@ std::vector<Explanation> explain(const Recording& recording, const Reduced& redu
       const Board& one = board.boards.front();
       const int passes = passes_of(signature.parts.fidelity);
       const double cores = multiplying_cores(signature, position, one);
-      if (has(out.padded_flops) && passes > 0 && cores > 0) {
-        const double peak = cores * static_cast<double>(kMatrixFlopsPerCycle) * one.clock_ghz / passes;  // a ns
+      if (has(out.padded_flops) && passes > 0 && cores > 0 && peaks_of(one).clock_ghz > 0) {
+        const double peak =
+            cores * static_cast<double>(kMatrixFlopsPerCycle) * peaks_of(one).clock_ghz / passes;  // a ns
         out.fpu_percent = 100 * out.padded_flops / kernel / peak;
       }
       if (has(out.dram_bytes) && board.dram_gb_per_s() > 0)

@@ -45,7 +45,7 @@ struct Operation {
     }
     ++rows;
     kernel.add(sample.kernel_ns);
-    gap.add(sample.op_to_op_ns);
+    if (!sample.clock_back) gap.add(sample.op_to_op_ns);
     if (sample.session == kNoSession) host.add(sample.host_ns);
     fpu.add(static_cast<double>(sample.fpu_percent));
     dram.add(static_cast<double>(sample.dram_percent));

@@ -89,7 +89,8 @@ class Builder : public RowSink {
       if (signature.arch.empty() && !row.arch.empty()) signature.arch = row.arch;
       return known->second;
     }
-    if (by_text_.size() > (1U << 20)) by_text_.clear();  // a cache: texts that differ in what is not stable
+    if (by_text_.size() > (1U << 20)) by_text_.clear();              // a cache: texts that differ in what is not stable
+    if (recording_.signatures.size() > limits().distinct) return 0;  // read_one() says so
     std::string text = stable_text(row.signature_text);
     const auto [slot, is_new] =
         by_stable_.emplace(xxh128(text), static_cast<SignatureId>(recording_.signatures.size()));
@@ -116,7 +117,7 @@ class Builder : public RowSink {
     double& last = last_start_[row.device];
     if (row.fw_start < last) {
       back(Column::kFwStart, row.fw_start);
-      sample.op_to_op_ns = kNoFigure;
+      sample.clock_back = true;
     } else if (has(row.fw_end) && row.fw_end < row.fw_start) {
       back(Column::kFwEnd, row.fw_end);
     }

@@ -36,6 +36,7 @@ struct Sample {
   std::int32_t device = 0;      // global: several hosts have each their own numbers
   bool captured = false;        // recorded into a trace, and not run
   bool joinable = true;         // false: nothing says which rows of other devices belong to it
+  bool clock_back = false;      // the device was ahead of this time before: its gap is not one
   std::uint64_t row = 0;
   std::uint32_t file = 0;
   double kernel_ns = kNoFigure, op_to_op_ns = kNoFigure, host_ns = kNoFigure;

@@ -190,7 +190,8 @@ JsonObject windows_json(const Recording& recording) {
   return object;
 }
 
-JsonObject like_json(std::string_view rule, const LikeResult& result, const Recording& recording, const Window& window) {
+JsonObject like_json(std::string_view rule, const LikeResult& result, const Recording& recording,
+                     const Window& window) {
   std::vector<std::string> ops;
   for (const LikeOp& op : result.ops) {
     JsonObject object;

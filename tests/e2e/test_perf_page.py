@@ -1,4 +1,4 @@
-"""`opwright perf export --to html`: the page in a real browser, of made-up and of real reports."""
+"""`opwright perf --to html`: the page in a real browser, of made-up and of real reports."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def visit(opwright_program: Path, chromium: web.Browser, tmp_path: Path) -> Iter
 
     def open_page(*arguments: object, **options: object) -> web.Page:
         path = tmp_path / f"page{len(pages)}.html"
-        command = [opwright_program, "perf", "export", *arguments, "--to", "html", "-o", path]
+        command = [opwright_program, "perf", *arguments, "--to", "html", "-o", path]
         result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
         assert result.returncode == 0, result.stderr
         page = chromium.open(path, **options)

@@ -29,9 +29,7 @@ Board wormhole(std::string name, Shape mesh, CoreCoord grid) {
           .l1_bank = kWormholeL1,
           .dram_banks = 12,
           .dram_bank = kWormholeDram,
-          .dram_alignment = 32,
-          .clock_ghz = 1.0,
-          .dram_gb_per_s = 288};
+          .dram_alignment = 32};
 }
 
 Board blackhole(std::string name, Shape mesh, CoreCoord grid, std::int64_t dram_banks) {
@@ -42,9 +40,7 @@ Board blackhole(std::string name, Shape mesh, CoreCoord grid, std::int64_t dram_
           .l1_bank = kBlackholeL1,
           .dram_banks = dram_banks,
           .dram_bank = kBlackholeDram,
-          .dram_alignment = 64,
-          .clock_ghz = 1.35,
-          .dram_gb_per_s = 64 * static_cast<double>(dram_banks)};
+          .dram_alignment = 64};
 }
 
 const std::vector<Board>& boards() {
@@ -84,18 +80,6 @@ Result<Board> find_board(std::string_view name) {
   }
   return fail(ErrorCode::kNotFound, fmt::format("no board '{}'{}; boards: {}", name,
                                                 did_you_mean(near_names(wanted, names)), fmt::join(names, ", ")));
-}
-
-std::vector<Board> boards_like(std::string_view arch, std::int64_t cores) {
-  const std::string wanted = lower(arch);
-  std::vector<Board> fitting;
-  for (const Board& board : boards()) {
-    if (wanted != name_of(board.arch) && !(board.wormhole() && wanted == "wormhole")) continue;
-    // A full card gives fewer cores to programs than it has: its last column dispatches.
-    const bool dispatching = board.cores() > cores && (board.grid.x - 2) * board.grid.y <= cores;
-    if (cores <= 0 || board.cores() == cores || dispatching) fitting.push_back(board);
-  }
-  return fitting;
 }
 
 Result<Board> parse_board(std::string_view text, std::string_view where) {

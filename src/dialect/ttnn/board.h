@@ -1,6 +1,6 @@
 // What a board has: chips, compute grid, memories. Memory figures are those that the real library's allocator reports
 // (version 0.81, each board opened with default dispatch); the p150b grid is the full card's, its 14th column
-// dispatches. Clock and DRAM bandwidth are those of the published cards.
+// dispatches.
 #pragma once
 
 #include <cstdint>
@@ -28,25 +28,16 @@ struct Board {
   std::int64_t dram_banks = 12;
   std::int64_t dram_bank = 0;  // bytes of one bank for buffers
   std::int64_t dram_alignment = 32;
-  double clock_ghz = 1;      // of the compute cores
-  double dram_gb_per_s = 0;  // of one chip, all banks together; 0: not known
 
   std::int64_t cores() const { return grid.x * grid.y; }
   std::int64_t chips() const { return mesh[0] * mesh[1]; }
   bool wormhole() const { return arch == Arch::kWormhole; }
 };
 
-// Multiplications and additions that the matrix engine of one core does in a cycle, at LoFi; a higher fidelity goes
-// over its operands 2, 3 or 4 times.
-inline constexpr std::int64_t kMatrixFlopsPerCycle = 4096;
-
 std::span<const Board> known_boards();
 // By name: "n150", "n300", "t3k", "galaxy", "p100a", "p150b", "p300a" and the names people also use ("6U", "p150", …).
 // The error lists near names.
 Result<Board> find_board(std::string_view name);
-// Chips that a report can be of: those of an architecture ("wormhole_b0", "Blackhole") with so many compute cores, at
-// most or exactly; a card whose chips are alike stands for others of its kind. Empty: no such board is known.
-std::vector<Board> boards_like(std::string_view arch, std::int64_t cores);
 // A board from a small JSON text: {"name":"mine","like":"n150","grid":[8,7],"l1_bank":1000000}. `like` is required;
 // fields: name, grid, mesh, l1_bank, l1_small, dram_banks, dram_bank. The error names `where` and the field.
 Result<Board> parse_board(std::string_view json, std::string_view where);

@@ -74,7 +74,7 @@ function timeLine() {
       svg("title", null, `${s.p.n} ${s.p.op}: ${time(s.p.kernel.mean)}, gap before ${time(s.p.gap.mean)}`)));
   }
   picture.append(svg("line", { class: "ground", x1: 0, x2: width, y1: 66, y2: 66 }));
-  const ticks = width > 700 ? 8 : 4;
+  const ticks = width > 700 ? 8 : 3;
   for (let i = 0; i <= ticks; i += 1) {
     const at = view.from + ((view.to - view.from) * i) / ticks;
     picture.append(svg("text", { x: (width * i) / ticks, y: 82, "text-anchor": i === 0 ? "start" : i === ticks ? "end" : "middle" }, time(at)));
