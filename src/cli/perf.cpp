@@ -26,7 +26,7 @@ constexpr std::array kFlags{
     Flag{"--explain", "", "in JSON: work, bytes and advice of each position, sums by operation, layout tax"},
     Flag{"--all", "", "every position, not only the first 60"},
     Flag{"--to", "FORMAT", "for other tools (docs/formats/perf-exports.md): benchmark, csv, trace or html, a page"},
-    Flag{"--output", "OUT", "--to: the file, -o OUT; without it, and of all but html, standard output"},
+    Flag{"--output", "OUT", "--to: the file, -o OUT; benchmark and trace go to standard output without it"},
     Flag{"--against", "FILE", "--to html: an older report, for a view of what changed since"},
     Flag{"--step", "NAME", "--to benchmark, csv: the name of the step (default: the window)"},
 };

@@ -21,7 +21,9 @@ Result<int> export_perf(const ParsedArgs& args, jobs::PerfRequest request, Comma
     return fail(ErrorCode::kUsage, fmt::format("perf --to {}: choose benchmark, csv, trace or html", to));
   if (!args.value("--against").empty() && to != "html")
     return fail(ErrorCode::kUsage, "perf: --against belongs to --to html; see also 'opwright perf diff'");
-  if (to == "html" && file.empty()) return fail(ErrorCode::kUsage, "perf --to html writes a file: add -o FILE");
+  // Standard output shows control characters, and the table begins with a byte order mark.
+  if ((to == "html" || to == "csv") && file.empty())
+    return fail(ErrorCode::kUsage, fmt::format("perf --to {} writes a file: add -o FILE", to));
   OPWRIGHT_TRY_ASSIGN(const perf::Report report, jobs::read_perf(request));
   std::string text;
   if (to == "benchmark") text = perf::benchmark_text(report, step);
