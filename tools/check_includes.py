@@ -199,7 +199,7 @@ def check(source: Path) -> list[str]:
 def self_test() -> None:
     rows = [
         ["base"], ["model"], ["dialect"], ["format", "ops", "compare", "device"],
-        ["capture", "normalize", "store", "select"], ["vectors"], ["exec", "launch", "fuse"], ["replay", "report", "gentest"],
+        ["capture", "normalize", "store", "select"], ["vectors"], ["exec", "launch", "fuse", "perf"], ["replay", "report", "gentest"],
         ["shrink"], ["jobs"], ["cli", "web"],
     ]
     assert sorted(sum(rows, [])) == sorted(MAY_INCLUDE), "the table and the rows of the house name the same rooms"

@@ -140,7 +140,7 @@ std::string tax_text(const perf::Report& report) {
     text += fmt::format("  {} and back, positions {} and {}: {} of kernels{}\n",
                         short_op(report.op(report.reduced.positions[trip.away])), trip.away + 1, trip.back + 1,
                         total_us(trip.kernel_ns),
-                        trip.for_whom.empty() ? ", for nobody: the two cancel out" : ", for " + trip.for_whom);
+                        trip.for_whom.empty() ? ", nothing between them" : ", between them " + trip.for_whom);
   return text;
 }
 

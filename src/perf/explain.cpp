@@ -265,7 +265,8 @@ std::vector<Explanation> explain(const Recording& recording, const Reduced& redu
       if (has(out.dram_bytes) && board.dram_gb_per_s() > 0)
         out.dram_percent = 100 * out.dram_bytes / kernel / board.dram_gb_per_s();
     }
-    if (out.fpu_percent >= kNearPeak)
+    // Near both peaks, the nearer one holds it back.
+    if (out.fpu_percent >= kNearPeak && !(out.dram_percent > out.fpu_percent))
       out.bound = Bound::kCompute;
     else if (out.dram_percent >= kNearPeak)
       out.bound = Bound::kDram;

@@ -13,7 +13,7 @@ namespace opwright::perf {
 // Positions `away` and `back` undo one another; what stands between them asked for it.
 struct RoundTrip {
   std::size_t away = 0, back = 0;
-  std::string for_whom;  // classes between them; "" nobody: the two cancel out
+  std::string for_whom;  // classes between them; "" nothing: one operation, or none, would do
   double kernel_ns = 0;  // of both, an iteration
   double gaps_ns = 0;    // before both
 };

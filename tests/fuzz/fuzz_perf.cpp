@@ -1,5 +1,5 @@
-// Any bytes as a profiler report. What was read is counted: rows are samples, host operations, signposts or troubles; no
-// sum is made of rows that have no time.
+// Any bytes as a profiler report. What was read is counted: rows are samples, host operations, signposts or troubles;
+// no sum is made of rows that have no time.
 #include <string>
 
 #include "jobs/perf_report.h"
@@ -19,15 +19,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   opwright::fuzz::require(report.has_value(), "the whole file is always a window");
   if (!report) return 0;
   const opwright::perf::Coverage& coverage = report->reduced.coverage;
-  opwright::fuzz::require(coverage.device_rows + coverage.captured_rows ==
-                              static_cast<std::int64_t>(report->recording.samples.size()),
-                          "every sample is counted");
+  opwright::fuzz::require(
+      coverage.device_rows + coverage.captured_rows == static_cast<std::int64_t>(report->recording.samples.size()),
+      "every sample is counted");
   opwright::fuzz::require(coverage.operations - coverage.left_out_operations ==
                               report->reduced.iterations * static_cast<std::int64_t>(report->reduced.positions.size()),
                           "every operation has its place");
   opwright::fuzz::require(!no_times || !opwright::perf::has(report->reduced.kernel_ns), "no time is made of nothing");
   opwright::fuzz::require(!opwright::perf::report_json(*report, true).text().empty(), "it can be printed");
-  for (const auto like : {opwright::perf::Like::kGptOss, opwright::perf::Like::kDeepSeek, opwright::perf::Like::kDetailed})
+  for (const auto like :
+       {opwright::perf::Like::kGptOss, opwright::perf::Like::kDeepSeek, opwright::perf::Like::kDetailed})
     opwright::perf::add_up_like(like, report->recording, report->window);
   return 0;
 }
