@@ -23,6 +23,12 @@ std::string total_us(double ns) {
   return fmt::format("{}.{} us", grouped(tenths / 10), std::abs(tenths % 10));
 }
 
+// A cell of CSV: empty, and null in JSON, where there is no figure.
+Cell figure(double value) {
+  const std::string json = perf::figure_json(value);
+  return {json == "null" ? "" : json, json};
+}
+
 // `MatmulDeviceOperation` -> `Matmul`: what is left when every name ends alike.
 std::string short_op(std::string_view name) {
   for (const std::string_view ending : {"DeviceOperation", "Operation"})
@@ -293,10 +299,6 @@ Table positions_table(const perf::Report& report) {
   for (const char* name : {"fpu_percent", "dram_percent", "flops", "dram_bytes", "bytes"})
     table.columns.push_back({name, true});
   for (const char* name : {"inputs", "advice"}) table.columns.push_back({name});
-  const auto figure = [](double value) {
-    const std::string json = perf::figure_json(value);
-    return Cell(json == "null" ? "" : json, json);
-  };
   for (std::size_t j = 0; j < report.reduced.positions.size(); ++j) {
     const perf::Position& position = report.reduced.positions[j];
     const perf::Explanation& why = report.explanations[j];
@@ -333,10 +335,6 @@ Table like_table(const perf::LikeResult& result) {
                {"max_kernel_ns", true},
                {"std_kernel_ns", true}},
               {}};
-  const auto figure = [](double value) {
-    const std::string json = perf::figure_json(value);
-    return Cell(json == "null" ? "" : json, json);
-  };
   for (const perf::LikeOp& op : result.ops)
     table.rows.push_back({op.op, op.count, figure(op.avg_kernel_ns), figure(op.avg_op_to_op_ns),
                           figure(op.total_kernel_ns), figure(op.total_op_to_op_ns), figure(op.min_kernel_ns),

@@ -71,7 +71,8 @@ class Reader {
       if (splitter_.split(text, cells_)) return true;
       OPWRIGHT_TRY_ASSIGN(const bool closed, continue_record(text));
       if (closed) return true;
-      trouble(Trouble::kOpenQuote, "", text.substr(0, 60));
+      // The line itself is gone by now: record_ begins with it.
+      trouble(Trouble::kOpenQuote, "", std::string_view(record_).substr(0, record_.find('\n')));
     }
   }
 

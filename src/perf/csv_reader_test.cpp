@@ -112,6 +112,17 @@ TEST(CsvReader, SemicolonsPackedFilesAndMarksOfByteOrderAreOrdinary) {
   EXPECT_TRUE(recording->troubles.empty());
 }
 
+TEST(CsvReader, AnOpenQuoteNearTheEndIsShownAsItWas) {
+  const TestFolder folder;
+  const std::string head =
+      "OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,OP TO OP LATENCY [ns],DEVICE KERNEL DURATION [ns]\n";
+  const std::string row = "Aaaaaaaaaaaaaaaaaaaaaaaaaaaa,tt_dnn_device,1024,0,1,5\n";
+  const auto recording = read_one(folder.write("q.csv", head + row + "\"" + row + row));
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(recording->samples.size(), 2u);
+  EXPECT_EQ(recording->troubles.kinds().at(Trouble::kOpenQuote).first.seen.substr(0, 5), "\"Aaaa");
+}
+
 TEST(CsvReader, AFileOfAnotherKindIsAnError) {
   EXPECT_NE(read_one(fixture("not_a_report.csv")).error().message.find("not a profiler report"), std::string::npos);
   EXPECT_EQ(read_one(fixture("none.csv")).error().code, ErrorCode::kNotFound);

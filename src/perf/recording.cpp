@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -199,10 +200,12 @@ std::string names_of(const Recording& recording) {
 }  // namespace
 
 TimeSource Recording::time_source() const {
-  // The weakest of all: a time that is no kernel's must not hide behind one that is.
-  TimeSource source = TimeSource::kKernel;
-  for (const Header& header : headers) source = std::max(source, header.time_source);
-  return source;
+  // The weakest of those that there are: a time that is no kernel's must not hide behind one that is.
+  std::optional<TimeSource> source;
+  for (const Header& header : headers)
+    if (header.time_source != TimeSource::kNone)
+      source = std::max(source.value_or(TimeSource::kKernel), header.time_source);
+  return source.value_or(TimeSource::kNone);
 }
 
 Result<Recording> read_one(const std::string& path) {

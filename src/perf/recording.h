@@ -1,4 +1,4 @@
-// A whole report, or several of one run, as it is kept in memory: each distinct operation once (Signature), and 88
+// A whole report, or several of one run, as it is kept in memory: each distinct operation once (Signature), and 96
 // bytes a device row (Sample). What is asked of a report is asked of this.
 #pragma once
 
@@ -45,6 +45,8 @@ struct Sample {
   float pm_ideal_ns = 0;
   double fw_start = kNoFigure;
 };
+
+static_assert(sizeof(Sample) == 96);  // memory grows with the length of a report by this
 
 struct HostSample {
   std::string op;

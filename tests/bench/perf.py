@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How fast a profiler report is read: a report of 4 MB with 3,044 device rows, and a long one by its bytes a second.
 
-    tests/bench/perf.py [--mb N]     how long the long one is; default 256, 1024 for the figure of the README
+    tests/bench/perf.py [--mb N]     how long the long one is; default 256
 
 `$OPWRIGHT_BIN` is the program. The reports are made here (tests/fixtures/make_perf.py) and padded with the columns that
 real ones have. Times are medians of five runs of the whole process, with its processor time beside them; memory is the
