@@ -105,7 +105,9 @@ std::string device_perf_csv(const Report& report, std::string_view step) {
   const std::string_view name = step_of(report, step);
   const auto [mode, length] = mode_of(name);
   const Reduced& reduced = report.reduced;
-  const auto figure = [](double ns) { return has(ns) ? figure_json(std::round(in_us(ns) * 1e6) / 1e6) : std::string(); };
+  const auto figure = [](double ns) {
+    return has(ns) ? figure_json(std::round(in_us(ns) * 1e6) / 1e6) : std::string();
+  };
   const double total = reduced.kernel_ns + reduced.op_to_op_ns;
   std::string text =
       "\xEF\xBB\xBF"
