@@ -23,7 +23,7 @@ DIALECT = MODEL | {"dialect"}
 PARTS = DIALECT | {"format", "ops", "compare", "device"}
 DATA = PARTS | {"capture", "normalize", "store", "select"}
 VECTORS = DATA | {"vectors"}
-WORK = VECTORS | {"exec", "launch", "fuse"}
+WORK = VECTORS | {"exec", "launch", "fuse", "perf"}
 ANSWERS = WORK | {"replay", "report", "gentest", "shrink"}
 APPLICATION = ANSWERS | {"jobs"}
 
@@ -43,6 +43,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "exec": VECTORS,
     "launch": VECTORS,
     "fuse": VECTORS,
+    "perf": DIALECT | {"ops"},  # reports of a profiler are files: no store, no device
     "replay": WORK,
     "report": WORK,
     "shrink": WORK | {"report"},  # exception: which failures are one cause is what the report says
@@ -67,7 +68,8 @@ COMMON: set[str] = {
     "model/bound_call.h", "model/dtype.h", "model/error_budget.h", "model/host_tensor.h", "model/op_config.h", "model/outcome.h",
     "model/output_spec.h", "model/refusal.h", "model/spelled.h", "model/tensor_facts.h", "model/tensor_spec.h",
     "model/value.h",
-    "dialect/ttnn/activation.h", "dialect/ttnn/attention_program.h", "dialect/ttnn/board.h", "dialect/ttnn/compute_config.h",
+    "dialect/ttnn/activation.h", "dialect/ttnn/attention_program.h", "dialect/ttnn/board.h", "dialect/ttnn/collective_calls.h",
+    "dialect/ttnn/compute_config.h",
     "dialect/ttnn/conv_config.h", "dialect/ttnn/conv_shards.h", "dialect/ttnn/matmul_program.h", "dialect/ttnn/tensor_layout.h",
 }
 
@@ -198,7 +200,7 @@ def check(source: Path) -> list[str]:
 def self_test() -> None:
     rows = [
         ["base"], ["model"], ["dialect"], ["format", "ops", "compare", "device"],
-        ["capture", "normalize", "store", "select"], ["vectors"], ["exec", "launch", "fuse"], ["replay", "report", "gentest"],
+        ["capture", "normalize", "store", "select"], ["vectors"], ["exec", "launch", "fuse", "perf"], ["replay", "report", "gentest"],
         ["shrink"], ["jobs"], ["cli", "web"],
     ]
     assert sorted(sum(rows, [])) == sorted(MAY_INCLUDE), "the table and the rows of the house name the same rooms"

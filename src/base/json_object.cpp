@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/json_write.h"
 
 namespace opwright {
@@ -26,7 +28,7 @@ JsonObject& JsonObject::add(std::string_view name, std::int64_t number) {
   return *this;
 }
 JsonObject& JsonObject::add_number(std::string_view name, double number) {
-  field(name) += fmt::format("{:.6g}", number);
+  field(name) += std::isfinite(number) ? fmt::format("{:.6g}", number) : "null";  // JSON has no other word for it
   return *this;
 }
 JsonObject& JsonObject::add_bool(std::string_view name, bool value) {

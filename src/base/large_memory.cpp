@@ -10,6 +10,11 @@ void reuse_large_blocks() {
   mallopt(M_TRIM_THRESHOLD, 2'000'000'000);
 }
 
+void give_back_large_blocks() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // named, it stays: glibc would raise it with the first block that is freed
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 void limit_memory(std::int64_t bytes) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   (void)bytes;

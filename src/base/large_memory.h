@@ -9,6 +9,10 @@ namespace opwright {
 // kernel again each time doubles its cost.
 void reuse_large_blocks();
 
+// The opposite: a freed block of 32 MiB or more goes back to the system, so that what a process has is what it needs
+// now.
+void give_back_large_blocks();
+
 // The process gets no more than this; beyond, an allocation throws. Not under the address sanitizer, whose shadow alone
 // is larger.
 void limit_memory(std::int64_t bytes);

@@ -58,7 +58,7 @@ class ParsedArgs {
 };
 
 struct Command {
-  std::string_view name;
+  std::string_view name;  // "perf diff" of a verb of two words
   std::string_view summary;
   std::string_view details;     // what a user should know, with examples
   std::string_view positional;  // "PATH…", "" for none
@@ -72,7 +72,9 @@ struct Command {
 
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kShrink, kResults,
     kReport, kWorker, kKeeper, kDevice, kMock, kTraces, kCalls, kReplay, kForget, kDump, kTrim, kConvert, kReference,
-    kGentest, kDoctor;
+    kGentest, kPerf, kDoctor;
+// Verbs of two words: each has help and flags of its own.
+extern const Command kPerfDiff, kPerfCheck;
 
 // Runs a whole command line; argv without the program's name. Never throws. What reaches `world` is harmless text, but
 // for the colours and the cursor of the live view.

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/near_names.h"
 #include "base/secrets.h"
+#include "base/text.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "jobs/ending.h"
@@ -24,9 +25,11 @@ namespace {
 constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kShow,   &kExport, &kVerify,
                                &kVectors, &kRun,       &kShrink,  &kResults, &kReport, &kDevice, &kDiff,
                                &kMock,    &kTraces,    &kCalls,   &kReplay,  &kForget, &kDump,   &kTrim,
-                               &kConvert, &kReference, &kGentest, &kDoctor};
+                               &kConvert, &kReference, &kGentest, &kPerf,    &kDoctor};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
+// `perf diff`: two words, which `perf` alone would take for files.
+constexpr std::array kNested{&kPerfDiff, &kPerfCheck};
 
 int exit_code(const Error& error) { return jobs::exit_code(jobs::ending_of(error)); }
 
@@ -94,6 +97,13 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
+// "perf" and "diff" -> `perf diff`; null: the second word is an argument of the first.
+const Command* find_nested(std::string_view first, std::string_view second) {
+  for (const Command* command : kNested)
+    if (command->name == fmt::format("{} {}", first, second)) return command;
+  return nullptr;
+}
+
 // The first word that is neither an option nor the value of a global one.
 std::vector<std::string>::const_iterator find_verb(const std::vector<std::string>& args) {
   for (auto arg = args.begin(); arg != args.end(); ++arg) {
@@ -117,7 +127,8 @@ int show_help(const std::vector<std::string>& args, CommandEnv& env) {
     env.out << general_help();
     return kExitOk;
   }
-  const Command* command = find_command(args.front());
+  const Command* command = args.size() > 1 ? find_nested(args[0], args[1]) : nullptr;
+  if (command == nullptr) command = find_command(args.front());
   if (command == nullptr) return complain(unknown_verb(args.front()), env);
   env.out << help_of(*command);
   return kExitOk;
@@ -139,7 +150,7 @@ struct Bound {  // where CLI11 puts what it reads for one verb
 
 void bind(CLI::App& root, Bound& bound) {
   const Command& command = *bound.command;
-  bound.app = root.add_subcommand(std::string(command.name), std::string(command.summary));
+  bound.app = root.add_subcommand(std::string(last_part(command.name, " ")), std::string(command.summary));
   bound.app->set_help_flag();
   bound.app->add_flag("-h,--help", bound.args.switches["--help"]);
   for (const Flag& flag : command.flags) {
@@ -163,16 +174,12 @@ void bind(CLI::App& root, Bound& bound) {
   bound.app->add_option("positional", bound.args.positionals)->expected(0, 1 << 20);
 }
 
-Error usage_error(const CLI::ParseError& error, const std::vector<std::string>& args) {
+Error usage_error(const CLI::ParseError& error, const Command* command, const std::vector<std::string>& args) {
   std::string what = error.what();
   if (const std::size_t colon = what.find(':');
       what.find("required") != std::string::npos && colon != std::string::npos)
     what = what.substr(0, colon) + " needs a value";
   // CLI11 names the arguments it could not place; an unknown flag deserves a suggestion.
-  const Command* command = nullptr;
-  for (const std::string& arg : args) {
-    if (command == nullptr) command = find_command(arg);
-  }
   if (command != nullptr) {
     std::vector<std::string_view> known{"--store", "--format", "--help"};
     for (const Flag& flag : command->flags) known.push_back(flag.name);
@@ -224,7 +231,7 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
   try {
     root.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // CLI11 takes them reversed
   } catch (const CLI::ParseError& error) {
-    return complain(usage_error(error, args), env);
+    return complain(usage_error(error, chosen, args), env);
   }
   if (version) {
     env.out << "opwright " << OPWRIGHT_VERSION << '\n';
@@ -240,7 +247,10 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
   for (Bound& verb : verbs) {
     if (!verb.app->parsed()) continue;
     const Command& command = *verb.command;
-    if (help || verb.args.is_set("--help")) return show_help({std::string(command.name)}, env);
+    if (help || verb.args.is_set("--help")) {
+      env.out << help_of(command);
+      return kExitOk;
+    }
     verb.args.program = std::move(program);
     const int count = static_cast<int>(verb.args.positionals.size());
     if (count < command.min_positionals || (command.max_positionals >= 0 && count > command.max_positionals)) {
@@ -305,6 +315,13 @@ int run_behind_border(const std::vector<std::string>& args, CommandEnv& env) {
       std::vector<std::string> rest(verb + 1, args.end());
       std::erase_if(rest, [](const std::string& word) { return word.starts_with('-'); });
       return show_help(rest, env);
+    }
+    if (verb != args.end() && verb + 1 != args.end()) {
+      if (const Command* nested = find_nested(*verb, *(verb + 1)); nested != nullptr) {
+        std::vector<std::string> rest(args.begin(), verb);
+        rest.insert(rest.end(), verb + 1, args.end());
+        return parse_and_run(nested, std::move(rest), {}, env);
+      }
     }
     const Command* command = verb != args.end() ? find_command(*verb) : nullptr;
     if (verb != args.end() && command == nullptr) return complain(unknown_verb(*verb), env);

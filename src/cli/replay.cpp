@@ -10,6 +10,7 @@
 #include "cli/device_flags.h"
 #include "cli/interrupts.h"
 #include "cli/output.h"
+#include "cli/perf_flags.h"
 #include "cli/query.h"
 #include "cli/replay_view.h"
 #include "jobs/call_selector.h"
@@ -35,9 +36,18 @@ constexpr std::array kFlags{
     Flag{"--data", "KIND", "of the data that is made: normal (default), uniform, positive, integers"},
     Flag{"--pcc", "P", "threshold of the local judgement instead of the operator's own"},
     Flag{"--global-pcc", "P", "below it the chain from the start is beyond its bound (default 0.99)"},
+    Flag{"--no-chain", "", "judge each call alone, without the chain from the start: less memory, less time"},
     Flag{"--max-work", "N", "skip calls of more multiply-adds (default 4e10)"},
     Flag{"--max-elements", "N", "skip calls whose tensors have more elements in all (default 2^28)"},
     Flag{"--save", "DIR", "keep what each call made, and was given from outside, as .npy with .json beside it"},
+    Flag{"--profile-csv", "FILE",
+         "simulated devices: what their clock says, as a profiler report (docs/formats/profile-csv.md)"},
+    Flag{"--perf", "", "time each call that is right, on its own inputs (docs/formats/perf.md)"},
+    kPerfIterationsFlag,
+    kPerfDeviceIterationsFlag,
+    kPerfTraceFlag,
+    kPerfCacheFlag,
+    kPerfForceFlag,
     kPythonFlag,
     kStartTimeoutFlag,
     kWaitFlag,
@@ -115,7 +125,11 @@ Result<jobs::ReplayRequest> request_of(const ParsedArgs& args) {
   OPWRIGHT_TRY_ASSIGN(const double elements,
                       number_of(args, "--max-elements", static_cast<double>(options.most_elements), 0, 1e12));
   options.most_elements = static_cast<std::int64_t>(elements);
+  options.chain = !args.is_set("--no-chain");
   options.save = args.value("--save");
+  request.profile_csv = args.value("--profile-csv");
+  OPWRIGHT_TRY_ASSIGN(options.perf, perf_plan_of(args));
+  request.perf_force = args.is_set("--perf-force");
   return request;
 }
 
@@ -125,7 +139,8 @@ std::string flags_again(const ParsedArgs& args) {
   for (const std::string_view flag : {"--device", "--assume-layout", "--seed", "--data", "--pcc", "--global-pcc"})
     if (const std::string value = args.value(flag); !value.empty())
       out += fmt::format(" {} {}", flag, shell_word(value));
-  if (args.is_set("--assume-recent")) out += " --assume-recent";
+  for (const std::string_view flag : {"--assume-recent", "--no-chain"})
+    if (args.is_set(flag)) out += fmt::format(" {}", flag);
   return out;
 }
 
@@ -156,10 +171,21 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                                          recorded.name, *asked.call)
                            : fmt::format("{}: no call is chosen", recorded.name));
   view.end(outcome);
+  if (!outcome.too_busy.empty()) {
+    env.err << fmt::format(
+        "opwright: the times are not to be believed, the machine became busy: {}; --perf-force takes them\n",
+        outcome.too_busy);
+    return kExitFailed;
+  }
+  if (outcome.profile) env.err << fmt::format("opwright: {}: {}\n", request.profile_csv, words_of(*outcome.profile));
   if (selects && selects->not_understood() > 0)
     env.err << fmt::format("opwright: {} of which no configuration can be made; --where does not take them\n",
                            plural(static_cast<std::int64_t>(selects->not_understood()), "different call"));
-  return jobs::exit_code(jobs::ending_of(outcome));
+  const jobs::Ending ending = jobs::ending_of(outcome);
+  if (ending == jobs::Ending::kFailed)
+    env.err << fmt::format("opwright: {}: none of {} was run; each outcome has its reason\n", recorded.name,
+                           plural(static_cast<std::int64_t>(outcome.report.calls), "call"));
+  return jobs::exit_code(ending);
 }
 
 }  // namespace

@@ -28,6 +28,11 @@ constexpr std::array kFlags{
     Flag{"--coverage", "", "a Markdown table: which operations got a verdict, and why the others did not"},
     Flag{"--runs", "", "the runs of the store"},
     Flag{"--diff", "", "what changed from run A to run B; exit code 1 where something fails that did not"},
+    Flag{"--perf", "", "times of a run with --perf, one row a case; with --diff: which cases are slower or faster"},
+    Flag{"--margin", "PERCENT", "--diff --perf: a change up to this is none (default 5)"},
+    Flag{"--false-rate", "PERCENT", "--diff --perf: so many of the changes named may be chance (default 5)"},
+    Flag{"--history", "CASE",
+         "one case over all runs, and where its time changed: its line, or the beginning of its id or key"},
     Flag{"--export", "FORMAT:PATH", "sweep:FOLDER, csv:FILE, junit:FILE or jsonl:FILE; may be given again", true},
     Flag{"--import", "FILE", "take the runs of a file of --export jsonl into the store; may be given again", true},
     kWaitFlag,
@@ -40,8 +45,10 @@ constexpr char kDetails[] =
     "  opwright results last --outcome failure --list\n"
     "  opwright results --disagreeing --list\n"
     "  opwright results --diff last~1 last\n"
+    "  opwright results --diff last~1 last --perf\n"
     "  opwright results --export junit:report.xml --export csv:all.csv\n\n"
-    "Exit code 1: a case failed (of an analysis or a list), or fails now and did not before (of a difference).";
+    "Exit code 1: a case failed (of an analysis or a list), or fails now and did not before (of a difference), or is\n"
+    "slower (of a difference of times).";
 
 constexpr std::size_t kAllClusters = 1000;
 
@@ -127,12 +134,15 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     return import_results(files, wait, env);
   }
   if (args.is_set("--runs")) return list_runs(question, env);
+  if (const std::string wanted = args.value("--history"); !wanted.empty()) return show_history(wanted, question, env);
+  if (args.is_set("--diff") && args.is_set("--perf")) return diff_times(args, question, env);
   if (args.is_set("--diff")) return diff(args, question, env);
   if (args.positionals.size() > 1)
     return fail(ErrorCode::kUsage, "results takes one run; two of them are compared with --diff A B");
   OPWRIGHT_TRY_ASSIGN(const jobs::RunResults results,
                       jobs::RunResults::open(question, args.positionals.empty() ? "last" : args.positionals.front()));
   if (const auto targets = args.all("--export"); !targets.empty()) return export_results(targets, results, env);
+  if (args.is_set("--perf")) return list_times(results, env);
   if (args.is_set("--list")) return list_results(results.stream(), env);
   if (args.is_set("--coverage")) {
     OPWRIGHT_TRY_ASSIGN(const report::Coverage coverage, results.coverage());

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/device_flags.h"
+#include "cli/perf_flags.h"
 #include "cli/run_many.h"
 #include "cli/run_one.h"
 #include "cli/run_request.h"
@@ -56,6 +57,15 @@ constexpr std::array kFlags{
          "plant faults behind the comparer (cases that would not notice are vacuous), and ask which wrong uses of data "
          "would be noticed"},
     Flag{"--warm", "", "device programs: make each call twice, for a cold and a warm time"},
+    Flag{"--profile-csv", "FILE",
+         "simulated devices: what their clock says, as a profiler report (docs/formats/profile-csv.md)"},
+    Flag{"--perf", "", "time the cases that are right, in rounds, one at a time (docs/formats/perf.md)"},
+    kPerfIterationsFlag,
+    kPerfDeviceIterationsFlag,
+    Flag{"--perf-rounds", "N", "--perf: in so many rounds over all cases (default 5)"},
+    kPerfTraceFlag,
+    kPerfCacheFlag,
+    kPerfForceFlag,
     // Limits
     Flag{"--timeout", "SECONDS", "of a case (default 30, more for large ones); OP=SECONDS or SUITE=SECONDS for some",
          true},
@@ -65,7 +75,7 @@ constexpr std::array kFlags{
     Flag{"--reset-cmd", "COMMAND", "run by the shell after a hang"},
     Flag{"--no-attribute", "", "do not repeat failures to find out who is to blame"},
     Flag{"--fail-fast", "", "stop at the first failure"},
-    Flag{"--shrink", "", "make one failure of each cause as small as it still fails, and say what it needs"},
+    Flag{"--shrink", "", "make one failure of each new cause as small as it still fails, and say what it needs"},
     Flag{"--shrink-budget", "SECONDS", "--shrink: at most so long in all (default 300)"},
     // Course
     Flag{"--resume", "", "go on with the last run that was interrupted"},

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/words.h"
 #include "cli/interrupts.h"
 #include "cli/output.h"
 #include "cli/run_view.h"
@@ -45,6 +46,18 @@ void explain_workers(const RunnerSummary& ran, CommandEnv& env) {
   if (!ran.stopped.empty()) env.err << fmt::format("opwright: stopped: {}\n", ran.stopped);
 }
 
+void explain_times(const jobs::TimedCases& timed, CommandEnv& env) {
+  if (!timed.refused.empty()) {
+    env.err << fmt::format("opwright: no times: {}\n", timed.refused);
+    return;
+  }
+  env.err << fmt::format(
+      "opwright: {} timed; others used at most {:.0f} % of the machine; 'opwright results --perf' shows them\n",
+      plural(timed.timed, "case"), 100 * timed.busiest);
+  for (const auto& [why, count] : timed.refusals)
+    env.err << fmt::format("opwright: {} without times: {}\n", plural(count, "case"), why);
+}
+
 // One failure of each cause, made smaller.
 Result<std::optional<jobs::ShrinkReport>> shrink_causes(const jobs::RunRequest& request, const std::string& run,
                                                         double seconds, const Interrupts* interrupts) {
@@ -54,6 +67,7 @@ Result<std::optional<jobs::ShrinkReport>> shrink_causes(const jobs::RunRequest& 
   asked.run = run;
   asked.worker = request.worker;
   asked.budget.seconds = seconds;
+  asked.new_only = true;
   asked.choice.device = request.choice.device;  // what is secret in it is not in the store
   jobs::ShrinkWatcher watcher;
   if (interrupts != nullptr) watcher.stop = [interrupts] { return interrupts->count()->load(); };
@@ -64,15 +78,21 @@ Result<std::optional<jobs::ShrinkReport>> shrink_causes(const jobs::RunRequest& 
 }
 
 std::string shrunk_section(const jobs::ShrinkReport& report) {
-  std::string text = "\nsmallest cases, one of each cause\n";
+  std::string text = report.failures.empty() ? "\n" : "\nsmallest cases, one of each new cause\n";
   for (const jobs::ShrunkFailure& failure : report.failures) text += shrunk_text(failure);
+  for (const jobs::KnownCause& known : report.known)
+    text += fmt::format("known from run {}: {} {}\n", known.run, known.kind.op, to_text(known.kind));
+  if (!report.known.empty())
+    text += fmt::format("{} not shrunk again: opwright shrink {}\n", plural(std::ssize(report.known), "known cause"),
+                        report.run);
   if (report.more > 0) text += fmt::format("{} more: opwright shrink {}\n", plural(report.more, "cause"), report.run);
   return text;
 }
 
 void print_analysis(const report::Analysis& analysis, const jobs::ShrinkReport* shrunk, CommandEnv& env) {
   JsonObject object = report::analysis_json(analysis);
-  if (shrunk != nullptr) object.add_raw("shrunk", shrunk_list_json(*shrunk));
+  if (shrunk != nullptr)
+    object.add_raw("shrunk", shrunk_list_json(*shrunk)).add_raw("known_causes", known_list_json(*shrunk));
   print_object(object,
                {{"run", analysis.run.uid},
                 {"total", std::to_string(analysis.total)},
@@ -136,6 +156,11 @@ Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& opti
                                                   interrupts ? &*interrupts : nullptr));
       }
       print_analysis(report.analysis, shrunk ? &*shrunk : nullptr, env);
+      if (report.timed) {
+        explain_times(*report.timed, env);
+        if (!report.timed->refused.empty()) return kExitFailed;
+      }
+      if (report.profile) env.err << fmt::format("opwright: {}\n", words_of(*report.profile));
       if (report.ran.interrupted) env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
       break;
   }

@@ -6,6 +6,7 @@
 
 #include "base/secrets.h"
 #include "base/words.h"
+#include "cli/perf_flags.h"
 
 namespace opwright::cli {
 namespace {
@@ -70,6 +71,9 @@ Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv
   request.attribute = !args.is_set("--no-attribute");
   request.fail_fast = args.is_set("--fail-fast");
   request.reset_command = args.value("--reset-cmd");
+  OPWRIGHT_TRY_ASSIGN(request.perf, perf_plan_of(args));
+  request.perf_force = args.is_set("--perf-force");
+  request.profile_csv = args.value("--profile-csv");
   request.durable = args.is_set(kDurableFlag.name);
   return request;
 }

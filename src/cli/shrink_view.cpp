@@ -37,8 +37,8 @@ std::string shrunk_text(const jobs::ShrunkFailure& failure) {
   std::string text = fmt::format("{} {}\n", failure.kind.op, to_text(failure.kind));
   for (const std::string& line : failure.before) text += fmt::format("  after:    {}\n", line);
   text += fmt::format("  smallest: {}\n", failure.smallest);
-  if (failure.recipe.distribution != Distribution::kNormal)
-    text += fmt::format("  data:     {}\n", flag_of(failure.recipe.distribution));
+  if (failure.recipe.kept || failure.recipe.distribution != Distribution::kNormal)
+    text += fmt::format("  data:     {}\n", data_text(failure.recipe));
   text += fmt::format("  {}\n", jobs::needs_text(failure));
   for (const shrink::Needed& needed : failure.needs) {
     if (needed.seen.empty() && needed.same.empty()) continue;
@@ -80,7 +80,7 @@ JsonObject shrunk_json(const jobs::ShrunkFailure& failure) {
       .add("device", failure.device)
       .add("case", failure.smallest)
       .add_raw("before", json_array(failure.before, false))
-      .add("data", flag_of(failure.recipe.distribution))
+      .add("data", data_text(failure.recipe))
       .add("matters", failure.end == jobs::ShrunkFailure::End::kShrunk ? jobs::needs_text(failure) : "")
       .add_raw("needs", json_array(needs, true))
       .add("trials", failure.trials)
@@ -90,6 +90,18 @@ JsonObject shrunk_json(const jobs::ShrunkFailure& failure) {
       .add_bool("spent", failure.spent)
       .add_number("seconds", failure.seconds)
       .add("repeat", failure.repeat);
+}
+
+std::string known_list_json(const jobs::ShrinkReport& report) {
+  std::vector<std::string> items;
+  for (const jobs::KnownCause& known : report.known)
+    items.push_back(JsonObject()
+                        .add("op", known.kind.op)
+                        .add("outcome", name_of(known.kind.outcome))
+                        .add("reason", known.kind.reason)
+                        .add("run", known.run)
+                        .text());
+  return json_array(items, true);
 }
 
 std::string shrunk_list_json(const jobs::ShrinkReport& report) {

@@ -11,5 +11,6 @@ namespace opwright::cli {
 std::string shrunk_text(const jobs::ShrunkFailure& failure);
 JsonObject shrunk_json(const jobs::ShrunkFailure& failure);
 std::string shrunk_list_json(const jobs::ShrinkReport& report);  // array
+std::string known_list_json(const jobs::ShrinkReport& report);   // array, of causes that an earlier run has
 
 }  // namespace opwright::cli

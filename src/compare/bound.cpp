@@ -19,9 +19,6 @@ constexpr std::size_t kGroup = 16;
 // outer accumulator counts twice there.
 constexpr double kGrowth = 0.07;
 constexpr double kMergedTerms = 16;
-// Beyond this nothing is told apart anyway; squares and their sums stay finite.
-constexpr double kFarthest = 1e60;
-
 // The power of two at or below a positive normal number.
 [[gnu::always_inline]] inline double power_below(double value) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & 0x7FF0000000000000u);
@@ -182,12 +179,14 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
   } else if (budget.floor >= kSmallestNormal && std::isfinite(budget.floor)) {
     floor_unit_ = power_below(budget.floor) * unit_factor_;
   }
+  if (budget.after.floor >= kSmallestNormal) after_floor_unit_ = power_below(budget.after.floor) * unit_factor_;
   if (!contraction()) return;
   const double terms = static_cast<double>(std::max<std::int64_t>(budget.terms, 1));
   const double group = static_cast<double>(std::max<std::int64_t>(budget.group, 1));
   const double block = budget.block > 0 ? std::min(static_cast<double>(budget.block), terms) : terms;
   const double blocks = std::ceil(terms / block);
-  const double inner = std::ceil(block / group);
+  // Every phase of a fidelity rounds, however few terms there are.
+  const double inner = std::max(std::ceil(block / group), std::floor(kMergedTerms / group));
   const double outer = blocks > 1 ? blocks : 0;
   const double roundoff = std::ldexp(1.0, -std::clamp(budget.accumulator_bits, 1, 53));
   const double rounding = 0.18 * roundoff * roundoff;
@@ -224,8 +223,7 @@ void BoundModel::fill_units(Chunk& chunk) const {
   }
 }
 
-void BoundModel::fill_through(Chunk& chunk, const std::function<double(double)>& function,
-                              const std::function<double(double)>& slack) const {
+void BoundModel::fill_before(Chunk& chunk) const {
   // As if the operator ended before the function.
   const double* result = chunk.exact;
   const double* actual = chunk.actual;
@@ -233,32 +231,6 @@ void BoundModel::fill_through(Chunk& chunk, const std::function<double(double)>&
   fill(chunk);
   chunk.exact = result;
   chunk.actual = actual;
-  fill_units(chunk);
-  const double floor_unit = after_.floor >= kSmallestNormal ? power_below(after_.floor) * unit_factor_ : 0.0;
-  for (std::size_t i = 0; i < chunk.n; ++i) {
-    const double y = chunk.before[i];
-    const double e = chunk.exact[i];
-    const double reach = std::sqrt(chunk.bound_squared[i]);
-    const double deviation = std::sqrt(chunk.variance[i]);
-    // A function that turns within the reach has its extreme between the ends. What is no number leads nowhere.
-    double far = 0.0;
-    for (const double part : {-1.0, -0.5, 0.5, 1.0}) {
-      const double led = std::abs(function(y + part * reach) - e);
-      if (led > far) far = std::min(led, kFarthest);
-    }
-    const double below = function(y - deviation) - e;
-    const double above = function(y + deviation) - e;
-    const double led_below = std::isfinite(below) ? below : 0.0;
-    const double led_above = std::isfinite(above) ? above : 0.0;
-    const double rounded_at = std::max(chunk.unit[i], floor_unit);
-    const double own = after_.ulps * rounded_at + after_.relative * std::abs(e) + tiny_ +
-                       (slack ? std::min(slack(y), kFarthest) : 0.0);
-    const double bound = far + own;
-    chunk.bound_squared[i] = bound * bound;
-    chunk.variance[i] =
-        std::min((led_below * led_below + led_above * led_above) / 2, kFarthest) + own * own * (1.0 / 3.0);
-    chunk.slope[i] = deviation > 0.0 ? (led_above - led_below) / (2 * deviation) : 0.0;
-  }
 }
 
 void BoundModel::fill(Chunk& chunk) const {

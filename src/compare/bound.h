@@ -31,8 +31,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
+#include "model/each_of.h"
 #include "model/error_budget.h"
 #include "model/tensor_spec.h"
 
@@ -62,6 +62,7 @@ struct Chunk {
   alignas(64) double weight[kChunk];         // contractions: 1 / variance, filled while measuring
   bool carried = false;                      // a function is fused: `before` and `slope` are filled
   alignas(64) double slope[kChunk];          // of the function there
+  alignas(64) double shown[kChunk];          // slope / variance, filled while measuring
   // Where elements were taken out of the first `places`, the place that each had; else they stand where they stood.
   bool compacted = false;
   std::size_t places = 0;
@@ -77,9 +78,12 @@ class BoundModel {
 
   // unit, bound_squared and variance of finite elements, from exact, actual and magnitude.
   void fill(Chunk& chunk) const;
-  // The same through a fused function, from `before` too. Fills the slopes.
-  void fill_through(Chunk& chunk, const std::function<double(double)>& function,
-                    const std::function<double(double)>& slack) const;
+  // bound_squared and variance of what a fused function is given (`before`).
+  void fill_before(Chunk& chunk) const;
+  // The same through a fused function, from `before` too. Fills the slopes. A bound is only as wide as it must be to
+  // show that the element is within it and its (error / bound)^2 at most `worst_so_far` (negative: none was seen yet);
+  // those of all other elements are whole.
+  void fill_through(Chunk& chunk, const EachOf& function, const EachOf& slack, double worst_so_far) const;
   bool contraction() const { return budget_kind_ == ErrorBudget::Kind::kContraction; }
   bool exact() const {
     return budget_kind_ == ErrorBudget::Kind::kExact || budget_kind_ == ErrorBudget::Kind::kSelection;
@@ -99,6 +103,7 @@ class BoundModel {
   ErrorBudget::After after_;
   double unit_factor_;  // unit = 2^exponent x this
   double floor_unit_;
+  double after_floor_unit_ = 0.0;
   double relative_;
   double tiny_;
   double inexact_units_;

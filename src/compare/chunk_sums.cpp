@@ -160,21 +160,37 @@ void add_to_few_columns(const Rows& rows, ColumnSums to) {
   }
 }
 
-void add_carried_columns(const Chunk& chunk, std::size_t from, std::size_t n, ColumnSums to, double* missing) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double weight = chunk.weight[from + i];
-    const double slope = chunk.slope[from + i];
-    if (!(weight > 0.0) || slope == 0.0) {
-      missing[i] += 1;
-      continue;
+struct CarriedRows {
+  Rows rows;
+  const double* before;
+  const double* shown;
+};
+
+// Elements that say nothing of what was there before the function are taken as nothing.
+[[gnu::always_inline]] inline void add_carried_to_columns_loop(CarriedRows of, ColumnSums to, double* missing) {
+  double* __restrict missing_here = missing;
+  for (std::size_t r = 0; r < of.rows.count; ++r) {
+    const std::size_t from = r * of.rows.length;
+    const double* __restrict exact = of.rows.exact + from;
+    const double* __restrict actual = of.rows.actual + from;
+    const double* __restrict weights = of.rows.weight + from;
+    const double* __restrict before = of.before + from;
+    const double* __restrict shown_here = of.shown + from;
+    for (std::size_t i = 0; i < of.rows.length; ++i) {
+      const double weighs = weights[i], given = before[i], says = shown_here[i];
+      const bool taken = weighs > 0.0;
+      const double weight = taken ? weighs : 0.0;
+      const double shown = taken ? says : 0.0;
+      const double y = taken ? given : 0.0;
+      missing_here[i] += taken ? 0.0 : 1.0;
+      to.z[i] += (actual[i] - exact[i]) * shown;
+      to.e[i] += y * weight;
+      to.ee[i] += y * y * weight;
+      to.weight[i] += weight;
     }
-    const double y = chunk.before[from + i];
-    to.z[i] += (chunk.actual[from + i] - chunk.exact[from + i]) * weight / slope;
-    to.e[i] += y * weight;
-    to.ee[i] += y * y * weight;
-    to.weight[i] += weight;
   }
 }
+OPWRIGHT_VECTORISED(void, add_carried_to_columns, (CarriedRows of, ColumnSums to, double* missing), (of, to, missing))
 
 }  // namespace
 
@@ -193,7 +209,7 @@ void add_columns(const Chunk& chunk, std::size_t from, std::size_t count, std::s
                  double* missing) {
   const Rows rows{chunk.exact + from, chunk.actual + from, chunk.weight + from, count, length};
   if (chunk.carried) {
-    for (std::size_t r = 0; r < count; ++r) add_carried_columns(chunk, from + r * length, length, to, missing);
+    add_carried_to_columns({rows, chunk.before + from, chunk.shown + from}, to, missing);
   } else if (length < kLanes) {
     add_to_few_columns(rows, to);
   } else {

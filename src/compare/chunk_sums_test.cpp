@@ -116,9 +116,10 @@ Plain plain_sums(const Chunk& c, bool weighted, double shift, Sums sums) {
     variance.add(i, c.variance[i]);
     if (weighted && c.carried) {
       const double y = c.before[i];
-      const double shown = c.slope[i] / c.variance[i];
+      const double certainty = 1 / c.variance[i];
+      const double shown = c.slope[i] * certainty;
       out.weight.push_back(c.slope[i] * shown);
-      z.add(i, d * d / c.variance[i]);
+      z.add(i, d * d * certainty);
       weighted_ee.add(i, y * y * out.weight.back());
       weighted_ed.add(i, y * d * shown);
       weighted_unit.add(i, std::abs(y) * unit * std::abs(shown));
@@ -306,7 +307,10 @@ TEST(ChunkSums, ColumnsOfRows) {
       constexpr std::size_t kFrom = 3;
       constexpr std::size_t kRows = 3;
       const auto chunk = chunk_of(kFrom + kRows * length, length + 9, carried);
-      for (std::size_t i = 0; i < chunk->n; ++i) chunk->weight[i] = i % 4 == 1 ? 0.0 : 1 / chunk->variance[i];
+      for (std::size_t i = 0; i < chunk->n; ++i) {
+        chunk->weight[i] = i % 4 == 1 ? 0.0 : 1 / chunk->variance[i];
+        chunk->shown[i] = chunk->slope[i] / chunk->variance[i];
+      }
       std::vector<std::vector<double>> found(5, std::vector<double>(length + 1, 0.5));
       std::vector<std::vector<double>> wanted = found;
       add_columns(*chunk, kFrom, kRows, length, {found[0].data(), found[1].data(), found[2].data(), found[3].data()},
@@ -315,13 +319,12 @@ TEST(ChunkSums, ColumnsOfRows) {
         const std::size_t i = (at - kFrom) % length;
         const double weight = chunk->weight[at];
         const double d = chunk->actual[at] - chunk->exact[at];
-        const double slope = chunk->slope[at];
-        if (carried && (!(weight > 0.0) || slope == 0.0)) {
+        if (carried && !(weight > 0.0)) {
           wanted[4][i] += 1;
           continue;
         }
         const double e = carried ? chunk->before[at] : chunk->exact[at];
-        wanted[0][i] += carried ? d * weight / slope : d * weight;
+        wanted[0][i] += carried ? d * chunk->shown[at] : d * weight;
         wanted[1][i] += e * weight;
         wanted[2][i] += carried ? e * e * weight : e * weight * e;
         wanted[3][i] += weight;

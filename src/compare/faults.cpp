@@ -257,7 +257,9 @@ const HostTensor* stale_input(const HostTensor& actual, std::span<const HostTens
 
 // Whether the fault changed the output by clearly more than the output's own error. A few elements may by chance be
 // nearly right after it (two values that are nearly equal): they must be off by more than any sound one is.
-bool matters(const HostTensor& right, const HostTensor& wrong, std::span<const double> exact) {
+// What is as right (`same_choice`) is no fault.
+bool matters(const HostTensor& right, const HostTensor& wrong, std::span<const double> exact,
+             const SameChoice& same_choice) {
   constexpr double kFew = 8;
   double change = 0, changed = 0, error_there = 0, error = 0;
   for (std::int64_t i = 0; i < right.size(); ++i) {
@@ -266,6 +268,7 @@ bool matters(const HostTensor& right, const HostTensor& wrong, std::span<const d
     const double e = a - exact[static_cast<std::size_t>(i)];
     if (std::isfinite(e)) error += e * e;
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    if (same_choice(i, exact[static_cast<std::size_t>(i)], b)) continue;
     if (std::isnan(b) || !std::isfinite(a - b)) return true;
     change += (a - b) * (a - b);
     ++changed;
@@ -335,6 +338,12 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
     if (stale != nullptr)
       for (std::int64_t i = 0; i < columns; ++i) old.push_back(stale->at(from + i));
   }
+  const auto whole_element = [&](std::int64_t element) {
+    return whole_row(picked[static_cast<std::size_t>(element / columns)]) * columns + element % columns;
+  };
+  const SameChoice same_choice = [&](std::int64_t element, double expected, double given) {
+    return judged.same_choice && judged.same_choice(whole_element(element), expected, given);
+  };
   const auto ask = [&](const HostTensor& output) {
     Judged part{.wanted = right.spec,
                 .actual = output,
@@ -346,10 +355,9 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
                 .slack = judged.slack,
                 .rows = {},
                 .constant = judged.constant};
-    if (judged.same_choice)
-      part.same_choice = [&](std::int64_t row, double expected, double given) {
-        return judged.same_choice(whole_row(picked[static_cast<std::size_t>(row)]), expected, given);
-      };
+    if (judged.same_choice) part.same_choice = same_choice;
+    if (judged.choice_of)
+      part.choice_of = [&](std::int64_t element) { return judged.choice_of(whole_element(element)); };
     return judge(part, judging);
   };
   const Verdict clean = ask(right);
@@ -369,7 +377,7 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
     HostTensor wrong = right;
     bool applied = fault.apply(wrong, context);
     if (applied && is_block_float(wrong.spec.dtype.value)) quantize(wrong.floats, columns, wrong.spec.dtype.value);
-    if (!applied || !matters(right, wrong, exact)) {
+    if (!applied || !matters(right, wrong, exact, same_choice)) {
       report.idle.emplace_back(fault.name);
       continue;
     }

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "base/vectorised.h"
 #include "compare/bound.h"
@@ -97,6 +100,7 @@ class Judgement {
       verdict_.notes.push_back(fmt::format("{}: {} of {} rows", kJudgedInPart, rows_, total_rows_));
     check_nonfinite();
     check_bound();
+    check_choices();
     if (model_.contraction()) check_accumulation();
     if (!model_.contraction() && !model_.exact()) check_common_factor();
     if (judged_.budget.common >= 0.0 && !model_.exact()) check_rows();
@@ -175,7 +179,8 @@ class Judgement {
     const double shift = first_guess();
     const bool columns = model_.contraction() && rows_ >= kRowsForColumns && length_ <= kColumnsWatched;
     measured_ = std::make_unique<Measure>(shift, model_.contraction(), columns ? length_ : 0, rows_);
-    if (judged_.budget.common >= 0.0 && !model_.exact()) measured_->watch_rows(judged_.budget.common, length_);
+    if (judged_.budget.common >= 0.0 && !model_.exact())
+      measured_->watch_rows(judged_.budget.common, judged_.budget.shrinks, length_);
     auto chunk = std::make_unique<Chunk>();
     const std::int64_t piece = static_cast<std::int64_t>(kChunk) / kGroup * kGroup;
     if (length_ <= piece) {
@@ -250,7 +255,7 @@ class Judgement {
 
   void fill(Chunk& chunk) const {
     if (chunk.carried) {
-      model_.fill_through(chunk, judged_.after, judged_.slack);
+      model_.fill_through(chunk, judged_.after, judged_.slack, measured_->worst_ratio());
     } else {
       model_.fill(chunk);
     }
@@ -260,34 +265,65 @@ class Judgement {
     return starts_[place / chunk.row_length] + static_cast<std::int64_t>(place % chunk.row_length);
   }
 
-  // Another choice among equals is as good, but none may be chosen twice.
+  // Another choice among equals is as good. Whether one was made twice is asked when all are known (check_choices).
   void accept_choices(Chunk& chunk) {
-    for (std::size_t row = 0; row < chunk.n; row += chunk.row_length) {
-      const std::size_t end = std::min(row + chunk.row_length, chunk.n);
-      if (std::equal(chunk.actual + row, chunk.actual + end, chunk.exact + row)) continue;
-      std::vector<double> chosen(chunk.actual + row, chunk.actual + end);
-      if (std::ranges::any_of(chosen, [](double v) { return std::isnan(v); })) continue;
-      std::ranges::sort(chosen);
-      if (std::ranges::adjacent_find(chosen) != chosen.end()) continue;
-      for (std::size_t i = row; i < end; ++i) {
-        if (chunk.actual[i] == chunk.exact[i]) continue;
-        if (!judged_.same_choice(index_of(chunk, i) / length_, chunk.exact[i], chunk.actual[i])) continue;
-        chunk.own_actual[i] = chunk.exact[i];
-        ++verdict_.ties;
+    for (std::size_t i = 0; i < chunk.n; ++i) {
+      if (chunk.actual[i] == chunk.exact[i]) continue;
+      const std::int64_t element = index_of(chunk, i);
+      if (!judged_.same_choice(element, chunk.exact[i], chunk.actual[i])) continue;
+      chunk.own_actual[i] = chunk.exact[i];
+      ++verdict_.ties;
+      if (judged_.choice_of) made_otherwise_.insert(judged_.choice_of(element));
+    }
+  }
+
+  // Of choices that were made otherwise: an answer that was given twice, where the exact ones are all different.
+  void check_choices() {
+    if (made_otherwise_.empty()) return;
+    struct Answers {
+      std::vector<double> exact;
+      std::vector<std::pair<double, std::int64_t>> actual;  // and where
+    };
+    std::unordered_map<std::int64_t, Answers> choices;
+    for (std::int64_t i = 0; i < rows_ * length_; ++i) {
+      const std::int64_t element = row_at(i / length_) * length_ + i % length_;
+      const std::int64_t choice = judged_.choice_of(element);
+      if (!made_otherwise_.contains(choice)) continue;
+      choices[choice].exact.push_back(judged_.value[static_cast<std::size_t>(i)]);
+      choices[choice].actual.emplace_back(judged_.actual.at(element), element);
+    }
+    std::int64_t twice = 0;
+    std::pair<double, std::int64_t> first{0, std::numeric_limits<std::int64_t>::max()};
+    for (auto& [choice, answers] : choices) {
+      std::ranges::sort(answers.exact);
+      if (std::ranges::adjacent_find(answers.exact) != answers.exact.end()) continue;
+      std::ranges::sort(answers.actual);
+      for (std::size_t i = 1; i < answers.actual.size(); ++i) {
+        if (answers.actual[i].first != answers.actual[i - 1].first) continue;
+        ++twice;
+        if (answers.actual[i].second < first.second) first = answers.actual[i];
       }
     }
+    if (twice > 0)
+      reason(fmt::format("{} chosen twice among equals, the first at {}: {}", twice, first.second, first.first));
   }
 
   void disagree(std::int64_t index) {
     if (verdict_.nonfinite.disagreed++ == 0) verdict_.nonfinite.first = index;
   }
 
-  // Judges an element of which a side is not finite; false: both are, and it is an element like others.
-  bool judge_nonfinite(double exact, double actual, std::int64_t index) {
+  // Judges an element of which a side is not finite; false: both are, and it is an element like others. `open`: nothing
+  // is promised of it.
+  bool judge_nonfinite(double exact, double actual, std::int64_t index, bool open) {
     Nonfinite& seen = verdict_.nonfinite;
     const double largest = largest_of(dtype_);
     const bool exact_odd = !(std::abs(exact) <= largest);
     if (!exact_odd && std::abs(actual) <= largest) return false;
+    if (open) {
+      ++seen.expected;
+      ++seen.open;
+      return true;
+    }
     if (!exact_odd) {
       disagree(index);
       return true;
@@ -314,6 +350,16 @@ class Judgement {
     return true;
   }
 
+  // Whether the fused function begins or ends to have values within the error of what it is given: a root at 0.
+  bool at_an_end(double given, double reach) const {
+    const auto defined = [&](double x) {
+      judged_.after(std::span(&x, 1));
+      return std::isfinite(x);
+    };
+    return std::isfinite(given) && (defined(given - reach) != defined(given + reach) || !defined(given)) &&
+           (defined(given - reach) || defined(given + reach));
+  }
+
   // The caller's numbers copied, to be changed.
   static void own(Chunk& chunk) {
     std::copy_n(chunk.exact, chunk.n, chunk.own_exact);
@@ -327,10 +373,15 @@ class Judgement {
 
   // Takes NaN, infinities and numbers beyond the format out of the chunk, and the rest of their block-float groups.
   void take_out_nonfinite(Chunk& chunk) {
+    const auto first = static_cast<std::size_t>(chunk.exact - judged_.value.data());
     const double largest = largest_of(dtype_);
     bool out[kChunk] = {};
+    if (chunk.carried) model_.fill_before(chunk);
     for (std::size_t i = 0; i < chunk.n; ++i) {
-      out[i] = judge_nonfinite(chunk.exact[i], chunk.actual[i], index_of(chunk, i));
+      const bool odd = !(std::abs(chunk.exact[i]) <= largest && std::abs(chunk.actual[i]) <= largest);
+      const bool open = odd && ((!judged_.open.empty() && std::ranges::binary_search(judged_.open, first + i)) ||
+                                (chunk.carried && at_an_end(chunk.before[i], std::sqrt(chunk.bound_squared[i]))));
+      out[i] = judge_nonfinite(chunk.exact[i], chunk.actual[i], index_of(chunk, i), open);
     }
     if (is_block_float(dtype_)) {
       for (std::size_t row = 0; row < chunk.n; row += chunk.row_length) {
@@ -433,7 +484,11 @@ class Judgement {
       shrinking += common;
       growing += common;
       const double deviation = 6 / std::sqrt(sums.weighted_ee);
-      if (m.scale - 1 > growing + deviation || 1 - m.scale > shrinking + deviation) {
+      // Where a fused function is nearly flat everywhere, nothing tells a factor.
+      constexpr double kTold = 0.5;
+      if (!judged_.before.empty() && deviation > kTold) {
+        verdict_.notes.push_back(fmt::format("a common factor cannot be told: {:.2g} by chance", deviation));
+      } else if (m.scale - 1 > growing + deviation || 1 - m.scale > shrinking + deviation) {
         reason(fmt::format("values are scaled by {:.5f}; rounding explains {:.5f} to {:.5f}", m.scale,
                            1 - shrinking - deviation, 1 + growing + deviation));
       }
@@ -471,9 +526,10 @@ class Judgement {
     const double by_rows = judged_.budget.row_chance;
     const double shared = common - by_rows + by_rows / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, rows_)));
     const double allowed = (common >= 0.0 ? shared : 2 * relative) + rounding + chance;
-    if (std::abs(m.scale - 1) > allowed)
+    const double growing = allowed - (common >= 0.0 ? judged_.budget.shrinks : 0.0);
+    if (m.scale < 1 - allowed || m.scale > 1 + growing)
       reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, 1 - allowed,
-                         1 + allowed));
+                         1 + growing));
   }
 
   // Each element may lie within its bound, and all of a row lean the same way: a sum, a mean, a scale that is wrong.
@@ -532,6 +588,7 @@ class Judgement {
   std::unique_ptr<Measure> measured_;
   double least_magnitude_ = 0.0;
   std::vector<std::int64_t> starts_;
+  std::unordered_set<std::int64_t> made_otherwise_;  // choices with answers other than the exact ones
 };
 
 }  // namespace

@@ -14,25 +14,30 @@
 #include <string>
 
 #include "compare/verdict.h"
+#include "model/each_of.h"
 #include "model/error_budget.h"
 #include "model/host_tensor.h"
 
 namespace opwright {
 
-// Whether `actual` is as right a choice as `expected` in that row of the whole output: an index of an equal value.
-using SameChoice = std::function<bool(std::int64_t row, double expected, double actual)>;
+// Whether `actual` is as right as `expected` at that element of the whole output: a position of an equal value.
+using SameChoice = std::function<bool(std::int64_t element, double expected, double actual)>;
+// Which elements of the whole output are one choice: none of their answers may be given twice.
+using ChoiceOf = std::function<std::int64_t(std::int64_t element)>;
 
 struct Judged {
-  const TensorSpec& wanted;                  // the promised shape and dtype
-  const HostTensor& actual;                  // the whole output
-  const ErrorBudget& budget;                 // what the operator says of itself
-  std::span<const double> value;             // exact, the picked rows one after the other
-  std::span<const double> magnitude;         // as op references give it; empty: |value|, in contractions an estimate
-  std::span<const double> before = {};       // where a function is fused: what it was given; `magnitude` is of these
-  std::function<double(double)> after = {};  // … and the function
-  std::function<double(double)> slack = {};  // … its own error there, where it is an approximation; empty: none
-  std::span<const std::int64_t> rows;        // picked, ascending; empty: all
-  SameChoice same_choice = {};               // selections only; empty: equal values only
+  const TensorSpec& wanted;                // the promised shape and dtype
+  const HostTensor& actual;                // the whole output
+  const ErrorBudget& budget;               // what the operator says of itself
+  std::span<const double> value;           // exact, the picked rows one after the other
+  std::span<const double> magnitude;       // as op references give it; empty: |value|, in contractions an estimate
+  std::span<const double> before = {};     // where a function is fused: what it was given; `magnitude` is of these
+  EachOf after = {};                       // … and the function
+  EachOf slack = {};                       // … its own error there, where it is an approximation; empty: none
+  std::span<const std::size_t> open = {};  // places in `value`, ascending, of which nothing is promised
+  std::span<const std::int64_t> rows;      // picked, ascending; empty: all
+  SameChoice same_choice = {};             // selections only; empty: equal values only
+  ChoiceOf choice_of = {};                 // … empty: every element is a choice by itself
   bool constant = false;  // every element is the same by definition: an output of one value is what is due
 };
 

@@ -17,28 +17,10 @@ namespace opwright {
 namespace {
 
 using test::bf16;
+using test::spec_of;
+using test::tensor_of;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-TensorSpec spec_of(Shape shape, DType dtype) {
-  TensorSpec spec;
-  spec.shape = std::move(shape);
-  spec.has_shape = true;
-  spec.dtype.value = dtype;
-  return spec;
-}
-
-HostTensor tensor_of(Shape shape, DType dtype, const std::vector<double>& values) {
-  HostTensor tensor{.spec = spec_of(std::move(shape), dtype)};
-  for (const double value : values) {
-    if (is_integer(dtype)) {
-      tensor.ints.push_back(static_cast<std::int64_t>(value));
-    } else {
-      tensor.floats.push_back(static_cast<float>(value));
-    }
-  }
-  return tensor;
-}
 
 // A matrix product with bias as a device computes it: partial sums of `group` terms, rounded to bfloat16 after each.
 struct Product {
@@ -225,11 +207,9 @@ ErrorBudget budget_of(ErrorBudget::Kind kind, double ulps = 1.0) {
 }
 
 Verdict judged(const std::vector<double>& exact, const std::vector<double>& actual, DType dtype, ErrorBudget budget,
-               JudgeOptions options = {}, SameChoice same = {}) {
+               JudgeOptions options = {}) {
   const HostTensor tensor = tensor_of({static_cast<std::int64_t>(exact.size())}, dtype, actual);
-  return judge(
-      {.wanted = tensor.spec, .actual = tensor, .budget = budget, .value = exact, .same_choice = std::move(same)},
-      options);
+  return judge({.wanted = tensor.spec, .actual = tensor, .budget = budget, .value = exact}, options);
 }
 
 TEST(Judge, ShapeAndDtypeMustBeThePromisedOnes) {
@@ -295,6 +275,11 @@ TEST(Judge, ARowOutOfProportionFails) {
 // A sum that may be off by 0.5, and a logistic behind it: what is far out is known to the last bit.
 TEST(Judge, ABoundIsCarriedThroughAFunction) {
   const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const auto each = [](const std::function<double(double)>& function) -> EachOf {
+    return [=](std::span<double> values) {
+      for (double& x : values) x = function(x);
+    };
+  };
   test::Numerals random(12);
   std::vector<double> before;
   std::vector<double> exact;
@@ -315,13 +300,44 @@ TEST(Judge, ABoundIsCarriedThroughAFunction) {
                   .value = exact,
                   .magnitude = ones,
                   .before = before,
-                  .after = logistic})
+                  .after = each(logistic)})
         .outcome;
   };
   EXPECT_EQ(outcome(logistic), Outcome::kPassed);
   EXPECT_EQ(outcome([&](double y) { return logistic(y + 0.45 * std::sin(37 * y)); }), Outcome::kPassed);
   EXPECT_EQ(outcome([&](double y) { return logistic(y + (y > 0 ? -0.8 : 0.8)); }), Outcome::kFailed);
   EXPECT_EQ(outcome([&](double y) { return logistic(y) * 0.97; }), Outcome::kFailed);
+}
+
+// The bound of the worst element is how far the function leads at the ends of its reach and half way, plus its own
+// error: also where only the middle is far, and wherever the worst stands.
+TEST(Judge, BehindAFunctionTheWorstElementHasItsWholeBound) {
+  test::Numerals random(5);
+  const auto turns = [](double x) { return std::max(0.0, 1 - 4 * std::abs(x - 0.5)); };
+  for (const std::size_t worst_at : {0u, 700u, 4095u}) {
+    std::vector<double> before, exact, actual;
+    for (std::size_t i = 0; i < 4096; ++i) {
+      before.push_back(i == worst_at ? 0.25 : 3 + random.normal());
+      exact.push_back(turns(before.back()));
+      actual.push_back(bf16(i == worst_at ? 0.5625 : exact.back()));
+    }
+    const HostTensor tensor = tensor_of({64, 64}, DType::kBfloat16, actual);
+    const std::vector<double> ones(before.size(), 1.0);
+    const ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise, .ulps = 0, .relative = 0.5, .after = {.ulps = 2}};
+    const Verdict verdict = judge({.wanted = tensor.spec,
+                                   .actual = tensor,
+                                   .budget = budget,
+                                   .value = exact,
+                                   .magnitude = ones,
+                                   .before = before,
+                                   .after = [&](std::span<double> values) {
+                                     for (double& x : values) x = turns(x);
+                                   }});
+    EXPECT_EQ(verdict.outcome, Outcome::kPassed);
+    EXPECT_EQ(verdict.metrics.worst.index, static_cast<std::int64_t>(worst_at));
+    // 0 at 0.25 and at both ends of its reach of 0.5; 1 half way up.
+    EXPECT_NEAR(verdict.metrics.worst.bound, 1.0, 1e-12);
+  }
 }
 
 TEST(Judge, OutputsThatShowNothingAreMistrusted) {
@@ -415,20 +431,6 @@ TEST(Judge, NonFiniteValuesMustStandWhereTheyBelong) {
   const Verdict block = judged(exact, actual, DType::kBfloat8B, budget);
   EXPECT_EQ(block.outcome, Outcome::kPassed) << to_text(block);
   EXPECT_EQ(block.nonfinite.group_zeroed, 15);
-}
-
-TEST(Judge, SelectionsMayDifferAmongEquals) {
-  const ErrorBudget budget = budget_of(ErrorBudget::Kind::kSelection);
-  const std::vector<double> source{5, 9, 9, 7};
-  const SameChoice same = [&](std::int64_t, double e, double a) {
-    return a >= 0 && a < 4 && source[static_cast<std::size_t>(e)] == source[static_cast<std::size_t>(a)];
-  };
-  EXPECT_EQ(judged({1, 2, 3}, {2, 1, 3}, DType::kUint32, budget).outcome, Outcome::kFailed);
-  const Verdict tied = judged({1, 2, 3}, {2, 1, 3}, DType::kUint32, budget, {}, same);
-  EXPECT_EQ(tied.outcome, Outcome::kPassed);
-  EXPECT_EQ(tied.ties, 2);
-  EXPECT_EQ(judged({1, 2, 3}, {2, 2, 3}, DType::kUint32, budget, {}, same).outcome, Outcome::kFailed);
-  EXPECT_EQ(judged({1, 2, 3}, {1, 2, 0}, DType::kUint32, budget, {}, same).outcome, Outcome::kFailed);
 }
 
 TEST(Judge, SampledRowsAreFoundInTheWholeOutput) {

@@ -60,8 +60,10 @@ void Measure::add(Chunk& chunk, std::size_t first_column, const std::int64_t* ro
   count_ += static_cast<std::int64_t>(chunk.n);
 }
 
-void Measure::watch_rows(double allowance, std::int64_t length) {
-  if (length >= kElementsOfRow) row_allowance_ = allowance;
+void Measure::watch_rows(double allowance, double only_shrinking, std::int64_t length) {
+  if (length < kElementsOfRow) return;
+  row_allowance_ = allowance;
+  only_shrinking_ = only_shrinking;
 }
 
 void Measure::find_worst(const Chunk& chunk, const std::int64_t* row_starts) {
@@ -144,7 +146,9 @@ void Measure::end_row() {
   const double rms = std::sqrt(row.square / row.n);
   const double rounding = kTies * row.unit / row.n / rms;
   const auto look = [&](bool shifted, double by, double chance) {
-    const double accepted = row_allowance_ + rounding + kChance * chance;
+    const double grown = !shifted && by > 0 ? only_shrinking_ : 0.0;
+    const double accepted = row_allowance_ - grown + rounding + kChance * chance;
+    by = std::abs(by);
     if (by <= accepted || (odd_.first >= 0 && by * odd_.accepted <= odd_.by * accepted)) return;
     odd_ = {row.first, shifted, by, accepted};
   };
@@ -152,10 +156,9 @@ void Measure::end_row() {
   const double factor = row.ed / row.ee;
   const double beside = row.eedd - 2 * factor * row.eeed + factor * factor * row.eeee;
   // A few elements make up what is known of a row: their errors are theirs, and no factor of the row.
-  if (row.ee * row.ee >= kElementsOfSize * row.eeee)
-    look(false, std::abs(factor), std::sqrt(std::max(beside, 0.0)) / row.ee);
+  if (row.ee * row.ee >= kElementsOfSize * row.eeee) look(false, factor, std::sqrt(std::max(beside, 0.0)) / row.ee);
   const double offset = row.d / row.n;
-  look(true, std::abs(offset) / rms, std::sqrt(std::max(row.dd - row.n * offset * offset, 0.0)) / row.n / rms);
+  look(true, offset / rms, std::sqrt(std::max(row.dd - row.n * offset * offset, 0.0)) / row.n / rms);
 }
 
 const Measure::OddRow& Measure::odd_row() {

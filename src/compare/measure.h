@@ -23,6 +23,8 @@ class Measure {
   Metrics metrics() const;
   const Sums& sums() const { return sums_; }
   std::int64_t count() const { return count_; }
+  // The largest (error / bound)^2 so far; negative: there was no element yet.
+  double worst_ratio() const { return worst_.index < 0 ? -1.0 : sums_.max_ratio; }
   // Whether all values of a side are one value.
   struct Sameness {
     double value = 0.0;
@@ -45,7 +47,7 @@ class Measure {
   };
   // Watches rows of `length` from here on, unless they are too short to say anything. `allowance`: what all elements of
   // a row may share (ErrorBudget::common).
-  void watch_rows(double allowance, std::int64_t length);
+  void watch_rows(double allowance, double only_shrinking, std::int64_t length);
   const OddRow& odd_row();
 
   // The column whose errors lean most to one side, in standard deviations of their mean beyond what a common factor
@@ -86,6 +88,7 @@ class Measure {
     std::int64_t first = -1;
   };
   double row_allowance_ = -1.0;
+  double only_shrinking_ = 0.0;  // the part of it by which a row may be smaller, and not larger
   RowSums row_;
   OddRow odd_;
   std::vector<std::uint64_t> histogram_;

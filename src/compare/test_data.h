@@ -8,9 +8,11 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compare/numbers.h"
+#include "model/host_tensor.h"
 
 namespace opwright::test {
 
@@ -44,6 +46,26 @@ class Numerals {
  private:
   std::uint64_t state_;
 };
+
+inline TensorSpec spec_of(Shape shape, DType dtype) {
+  TensorSpec spec;
+  spec.shape = std::move(shape);
+  spec.has_shape = true;
+  spec.dtype.value = dtype;
+  return spec;
+}
+
+inline HostTensor tensor_of(Shape shape, DType dtype, const std::vector<double>& values) {
+  HostTensor tensor{.spec = spec_of(std::move(shape), dtype)};
+  for (const double value : values) {
+    if (is_integer(dtype)) {
+      tensor.ints.push_back(static_cast<std::int64_t>(value));
+    } else {
+      tensor.floats.push_back(static_cast<float>(value));
+    }
+  }
+  return tensor;
+}
 
 inline double bf16(double value) { return rounded(NumberKind::kBfloat16, value); }
 

@@ -8,6 +8,10 @@
 
 namespace opwright {
 
+Checked<TimedRun> Device::time(const DeviceCall&, std::span<const HostTensor>, const TimingOrder&) {
+  return unsupported("", "this device does not time calls");
+}
+
 std::string_view name_of(Numerics numerics) {
   switch (numerics) {
     case Numerics::kNone:

@@ -26,6 +26,15 @@ enum class Numerics : std::uint8_t {
 };
 std::string_view name_of(Numerics numerics);  // "none", "exact-model", "real"
 
+// What of timing a device can do; docs/formats/device-protocol.md.
+struct PerfAbility {
+  bool eager = false;        // times call by call
+  bool trace = false;        // … and replays a trace of the call
+  bool cache_off = false;    // … without its program cache
+  bool device_time = false;  // knows the chip's own time
+  std::string refusal;       // why it times nothing; "" it does, or it does not say
+};
+
 struct Capabilities {
   std::string name;  // "sim:n300"
   Numerics numerics = Numerics::kNone;
@@ -36,7 +45,8 @@ struct Capabilities {
   // Of devices that are programs (device/external): they take calls as they were recorded, also of operators that
   // nobody here knows, and answer in the library's own words.
   bool recorded_calls = false;
-  bool capture = false;                         // says what it really executed
+  bool capture = false;  // says what it really executed
+  PerfAbility perf;
   bool golden = false;                          // has golden functions of the library's own
   std::map<std::string, std::string> versions;  // of the software behind it
 };
@@ -53,6 +63,17 @@ struct DeviceResult {
   std::optional<double> cold_seconds, warm_seconds;  // of the first call, and of the last where it ran again
   std::optional<double> kernel_seconds;              // on the chip
   std::string trace;                                 // what was executed: the bytes of a native trace
+};
+
+// Times that are asked for.
+struct TimingOrder {
+  int warm_up = 10, iterations = 10;
+  bool device_time = false;  // the chip's own, else from the call to its end
+  bool trace = false, program_cache = true;
+};
+// Seconds, one an iteration; empty: not known.
+struct TimedRun {
+  std::vector<double> seconds, host_seconds, device_seconds;
 };
 
 // The device failed instead of answering.
@@ -84,6 +105,8 @@ class Device {
   virtual Checked<MemoryReport> admit(const DeviceCall& call) = 0;
   // Runs it on these inputs (one for each of call.tensors). Admits first.
   virtual Checked<DeviceResult> run(const DeviceCall& call, std::span<const HostTensor> inputs) = 0;
+  // Makes the call again and again. Only of devices that are programs.
+  virtual Checked<TimedRun> time(const DeviceCall& call, std::span<const HostTensor> inputs, const TimingOrder& order);
   // Why the last admit or run gave no answer, where its refusal is none: the device's program died, spoke garbage,
   // failed by no rule. Null when the device answered, and always for devices of this process.
   virtual const DeviceFailure* failure() const { return nullptr; }

@@ -9,7 +9,8 @@
 namespace opwright {
 namespace {
 
-constexpr std::array<std::string_view, 6> kTensorFacts{"rank", "dtype", "layout", "memory", "buffer", "cores"};
+constexpr std::array<std::string_view, 9> kTensorFacts{"rank",  "dtype", "layout",      "memory",   "buffer",
+                                                       "cores", "tile",  "orientation", "placement"};
 
 template <class T>
 std::optional<T> whole_number(std::string_view text) {
@@ -44,13 +45,32 @@ std::vector<std::string> steps_of(std::string_view text) {
   return steps;
 }
 
+std::string joined(std::span<const std::string> words, char between) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += between;
+    text += word;
+  }
+  return text;
+}
+
+std::string tile_fact(const TensorSpec& spec) {
+  if (!spec.tile) return "32x32";
+  std::vector<std::string> sides;
+  for (const std::int64_t side : *spec.tile) sides.push_back(std::to_string(side));
+  return joined(sides, 'x');
+}
+
 std::string tensor_fact(const TensorSpec& spec, std::string_view fact) {
+  if (fact == "tile") return tile_fact(spec);
+  if (fact == "placement") return spec.placement ? joined(spec.placement->dims, ',') : "none";
   const MemoryConfig memory = memory_of(spec);
   if (fact == "rank") return std::to_string(spec.shape.size());
   if (fact == "dtype") return std::string(spec.dtype.name());
   if (fact == "layout") return std::string(spec.layout.name());
   if (fact == "memory") return std::string(memory.layout.name());
   if (fact == "buffer") return std::string(memory.buffer.name());
+  if (fact == "orientation") return memory.shard ? std::string(memory.shard->orientation.name()) : "none";
   return std::to_string(memory.shard ? cores_of(memory.shard->grid) : 1);
 }
 

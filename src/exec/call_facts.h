@@ -1,8 +1,10 @@
 // Facts of a call by name, so that a condition on a call is text:
 //   input_tensor_a[-1]      a dimension, counted from the end     input_tensor_a.rank, .dtype, .layout, .buffer
 //   input_tensor_a.memory   HEIGHT_SHARDED, INTERLEAVED, …        input_tensor_a.cores, of its shards; 1 without
-//   dim                     an argument's value                   compute_kernel_config.math_fidelity, a field of one
-//   tensors#1[-2]           of a list                             padding#0, an item of a list
+//   input_tensor_a.tile     16x32; 32x32 where none is named      input_tensor_a.orientation, of its shards; none
+//   without input_tensor_a.placement   Shard(2),Replicate; none on one device dim                     an argument's
+//   value                   compute_kernel_config.math_fidelity, a field of one tensors#1[-2]           of a list
+//   padding#0, an item of a list
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 #include "exec/case_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -86,10 +88,15 @@ void fill_numbers(HostTensor& tensor, Random& random, const DataRecipe& recipe, 
     });
 }
 
+// Of every fourth row three neighbouring ranks share a number: the largest is there three times, and so is, for most k,
+// the last that a top-k chooses.
+constexpr std::int64_t kTiedEvery = 4;
+constexpr std::int64_t kTied = 3;
+
 // The number of a rank: the largest and the smallest of a row are different ones, the middle of a long row is nearly 0.
 // `shift` moves a row against the others, so that they do not have the same largest ones.
 constexpr std::int64_t kMostShift = 64;
-double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool whole, Random& random) {
+double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool tied, bool whole, Random& random) {
   constexpr std::int64_t kWhole = 256;       // whole numbers that bfloat16 holds
   constexpr std::int64_t kDifferent = 1792;  // numbers that it has from 256 down to 2^-6
   const std::int64_t different = (whole ? kWhole : kDifferent) - kMostShift;
@@ -99,8 +106,9 @@ double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool wh
                  : static_cast<double>(from_bfloat16_bits(static_cast<std::uint16_t>(0x4380 - place)));
   };
   const std::int64_t from_below = count - 1 - rank;
-  if (rank <= from_below && rank * step < different) return at(rank * step + shift);
-  if (from_below < rank && from_below * step < different) return -at(from_below * step + shift);
+  const auto group = [&](std::int64_t place) { return tied ? place / kTied * kTied : place; };
+  if (rank <= from_below && rank * step < different) return at(group(rank) * step + shift);
+  if (from_below < rank && from_below * step < different) return -at(group(from_below) * step + shift);
   return whole ? 0.0 : (random.uniform() - 0.5) * 0x1p-7;
 }
 
@@ -108,14 +116,16 @@ double ranked(std::int64_t rank, std::int64_t count, std::int64_t shift, bool wh
 void fill_ranked(HostTensor& tensor, Random& random, std::int64_t count, bool whole) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   tensor.floats.resize(static_cast<std::size_t>(tensor.size()));
+  const std::int64_t first_tied = random.below(kTiedEvery);
   for (std::int64_t start = 0; start + count <= tensor.size() && count > 0; start += count) {
+    const bool tied = start / count % kTiedEvery == first_tied;
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
     for (std::int64_t i = count - 1; i > 0; --i)
       std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(random.below(i + 1))]);
     const std::int64_t shift = random.below(kMostShift);
     for (std::int64_t i = 0; i < count; ++i)
       tensor.floats[static_cast<std::size_t>(start + i)] =
-          static_cast<float>(ranked(order[static_cast<std::size_t>(i)], count, shift, whole, random));
+          static_cast<float>(ranked(order[static_cast<std::size_t>(i)], count, shift, tied, whole, random));
   }
 }
 
@@ -136,6 +146,33 @@ void thin_out(HostTensor& tensor, Random& random, std::int64_t every) {
       for (std::int64_t i = start; i < start + length; ++i)
         if (i != kept) tensor.floats[static_cast<std::size_t>(row * width + i)] = 0;
     }
+  }
+}
+
+// Numbers that an operator may take one by one: no structure, and none that others are told from.
+bool is_structure(Role role) { return role >= Role::kTokenIds && role != Role::kWeights && role != Role::kStatistics; }
+
+bool may_be_zero(Role role) {
+  return role != Role::kPositive && role != Role::kNonZero && role != Role::kGains && role != Role::kStatistics;
+}
+
+void keep_only(const OpSpec& op, const BoundCall& call, const KeptNumbers& kept, std::vector<HostTensor>& inputs) {
+  for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+    const TensorSlot& tensor = call.tensors[slot];
+    const Role role = role_of(op, tensor.param).value_or(Role::kPlain);
+    if (inputs[slot].integer() || is_structure(role)) continue;
+    const bool is_input = (tensor.item == 0 && tensor.param == kept.input) ||
+                          fmt::format("{}#{}", tensor.param, tensor.item) == kept.input;
+    std::vector<float>& floats = inputs[slot].floats;
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      const bool is_kept = is_input && at >= kept.first && at <= kept.last;
+      if (!is_kept)
+        floats[i] = may_be_zero(role) ? 0.0F : 1.0F;
+      else if (kept.value)
+        floats[i] = static_cast<float>(*kept.value);
+    }
+    quantize(inputs[slot]);
   }
 }
 
@@ -171,6 +208,38 @@ HostTensor make_input(const OpSpec& op, const BoundCall& call, std::size_t slot,
   return tensor;
 }
 
+bool make_input_rows(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,
+                     std::int64_t elements, const std::function<void(std::span<float> rows)>& take) {
+  const TensorSpec& spec = call.tensors[slot].spec;
+  const Role role = role_of(op, call.tensors[slot].param).value_or(Role::kPlain);
+  const std::int64_t length = row_length(spec.shape), count = volume(spec.shape);
+  if (is_integer(spec.dtype.value) || role == Role::kReciprocals || role == Role::kRanked || length == 0 ||
+      recipe.distribution == Distribution::kIntegers || recipe.distribution == Distribution::kSpecial)
+    return false;
+  HostTensor none{spec, {}, {}};
+  Random random(recipe.seed * 0x100000001B3ULL + slot);
+  if (op.fill != nullptr && op.fill(call, slot, random, none)) return false;
+  HostTensor period{spec, {}, {}};
+  period.spec.shape = {std::min(count, static_cast<std::int64_t>(kPeriod))};
+  fill_numbers(period, random, recipe, role, 0, false);
+  const std::vector<float>& repeated = period.floats;
+  const std::int64_t step = std::max<std::int64_t>(1, elements / length) * length;
+  std::vector<float> rows;
+  for (std::int64_t first = 0; first < count; first += step) {
+    rows.resize(static_cast<std::size_t>(std::min(step, count - first)));
+    for (std::size_t done = 0; done < rows.size();) {
+      const std::size_t at = (static_cast<std::size_t>(first) + done) % repeated.size();
+      const std::size_t some = std::min(rows.size() - done, repeated.size() - at);
+      std::copy_n(repeated.begin() + static_cast<std::ptrdiff_t>(at), some,
+                  rows.begin() + static_cast<std::ptrdiff_t>(done));
+      done += some;
+    }
+    quantize(rows, length, spec.dtype.value);
+    take(rows);
+  }
+  return true;
+}
+
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe, Marks marks) {
   const bool marked = marks == Marks::kOn && recipe.distribution == Distribution::kNormal;
   std::vector<HostTensor> out;
@@ -182,6 +251,7 @@ std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, con
       if (role == Role::kQueries || role == Role::kSinks) quantize(out[i]);
     }
   }
+  if (recipe.kept) keep_only(op, call, *recipe.kept, out);
   return out;
 }
 

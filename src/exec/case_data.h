@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,12 +17,18 @@ namespace opwright {
 // kernels speak of it.
 enum class Marks : bool { kOff, kOn };
 
-// One tensor for each of call.tensors, with values that its dtype can hold (rounded as the host encodes them).
+// One tensor for each of call.tensors, with values that its dtype can hold (rounded as the host encodes them). Of a
+// recipe that keeps some numbers, the rest plain.
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe,
                                     Marks marks = Marks::kOn);
 
 // The tensor `slot` of them alone, as its role asks; nothing is arranged for the others.
 HostTensor make_input(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,
                       Marks marks = Marks::kOn);
+
+// make_input without marks, for a tensor that is too large to be there as a whole: the same values, some rows at a
+// time, about `elements` in all. False where it is not plain numbers: nothing was given then.
+bool make_input_rows(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,
+                     std::int64_t elements, const std::function<void(std::span<float> rows)>& take);
 
 }  // namespace opwright

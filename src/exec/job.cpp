@@ -37,6 +37,7 @@ std::string to_json(const Job& job) {
   if (job.pcc) object.add_raw("pcc", json::float_text(*job.pcc));
   if (job.bytes != 0) object.add("bytes", job.bytes);
   if (job.fresh) object.add_bool("fresh", true);
+  if (job.record.recipe.kept) object.add("data", data_text(job.record.recipe));  // no field of a record has it
   if (!job.recorded.empty()) object.add_raw(kRecorded, to_json(job.recorded));
   return object.text();
 }
@@ -54,6 +55,8 @@ Result<Job> parse_job(std::string_view line) {
   job.seconds = number(**root, "seconds").value_or(job.seconds);
   job.bytes = static_cast<std::int64_t>(number(**root, "bytes").value_or(0));
   if (const json::Node* fresh = (*root)->find("fresh"); fresh != nullptr) job.fresh = fresh->is_true();
+  if (const auto data = (*root)->string_field("data"))
+    if (const auto recipe = parse_data(*data)) job.record.recipe.kept = recipe->kept;
   OPWRIGHT_TRY_ASSIGN(job.recorded, recorded_of(**root));
   return job;
 }
@@ -66,7 +69,7 @@ std::string to_json(const WorkOrder& order) {
   JsonObject object;
   object.add("index", order.index)
       .add("case", order.line)
-      .add("data", flag_of(order.recipe.distribution))
+      .add("data", data_text(order.recipe))
       .add("seed", fmt::format("{}", order.recipe.seed));  // a string: it has 64 bits without a sign
   if (!order.board.empty()) object.add("board", order.board);
   if (order.pcc) object.add_raw("pcc", json::float_text(*order.pcc));
@@ -81,12 +84,15 @@ Result<WorkOrder> parse_order(std::string_view line) {
   const json::Node* index = (*root)->find("index");
   const auto text = (*root)->string_field("case"), data = (*root)->string_field("data");
   const auto seed = (*root)->string_field("seed");
-  const auto distribution = data ? parse_distribution(*data) : std::nullopt;
-  if (index == nullptr || !index->as_int64() || !text || !distribution || !seed)
+  const auto recipe = data ? parse_data(*data) : std::nullopt;
+  if (index == nullptr || !index->as_int64() || !text || !recipe || !seed)
     return fail(ErrorCode::kBadInput, "an order without \"index\", \"case\", \"data\" or \"seed\"");
-  WorkOrder order{*index->as_int64(),    std::string(*text),
-                  {*distribution, 0},    std::string((*root)->string_field("board").value_or("")),
-                  number(**root, "pcc"), {}};
+  WorkOrder order{*index->as_int64(),
+                  std::string(*text),
+                  *recipe,
+                  std::string((*root)->string_field("board").value_or("")),
+                  number(**root, "pcc"),
+                  {}};
   OPWRIGHT_TRY_ASSIGN(order.recorded, recorded_of(**root));
   const auto [end, error] = std::from_chars(seed->data(), seed->data() + seed->size(), order.recipe.seed);
   if (error != std::errc() || end != seed->data() + seed->size())

@@ -126,6 +126,16 @@ MisuseBench::MisuseBench(const PlannedCall& plan, std::span<HostTensor> inputs, 
 }
 
 Verdict MisuseBench::judged(const HostTensor& output) const {
+  const auto whole_element = [&](std::int64_t element) {
+    return rows_.at(element / rows_.length) * rows_.length + element % rows_.length;
+  };
+  SameChoice same_choice;
+  if (exact_.same_choice)
+    same_choice = [&](std::int64_t element, double expected, double actual) {
+      return exact_.same_choice(whole_element(element), expected, actual);
+    };
+  ChoiceOf choice_of;
+  if (exact_.choice_of) choice_of = [&](std::int64_t element) { return exact_.choice_of(whole_element(element)); };
   return judge({.wanted = output.spec,
                 .actual = output,
                 .budget = budget_,
@@ -134,7 +144,10 @@ Verdict MisuseBench::judged(const HostTensor& output) const {
                 .before = exact_.before,
                 .after = exact_.after,
                 .slack = exact_.slack,
+                .open = exact_.open,
                 .rows = {},
+                .same_choice = std::move(same_choice),
+                .choice_of = std::move(choice_of),
                 .constant = plan_.op->constant},
                judging_);
 }

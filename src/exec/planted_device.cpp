@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 
 #include "base/near_names.h"
 #include "exec/call_condition.h"
+#include "exec/call_facts.h"
 
 namespace opwright {
 namespace {
@@ -17,11 +20,13 @@ namespace {
 constexpr std::string_view kPrefix = "planted:";
 constexpr std::string_view kIf = " if ";
 constexpr std::string_view kAfter = " after ";
+constexpr std::string_view kNumber = ".value";
 constexpr std::array<std::string_view, 6> kEffects{"wrong", "tail", "refuse", "throw", "crash", "hang"};
 
 struct Fault {
   std::string effect;
   CallCondition when;
+  std::vector<Need> numbers;  // of the data: "input_tensor.value > 2"
   std::optional<CallCondition> after;
 };
 
@@ -40,6 +45,9 @@ Result<Fault> parse_fault(std::string_view text) {
     when = when.substr(0, after);
   }
   OPWRIGHT_TRY_ASSIGN(fault.when, parse_condition(when));
+  const auto is_number = [](const Need& need) { return need.fact.ends_with(kNumber); };
+  std::ranges::copy_if(fault.when.needs, std::back_inserter(fault.numbers), is_number);
+  std::erase_if(fault.when.needs, is_number);
   return fault;
 }
 
@@ -54,7 +62,8 @@ class PlantedDevice : public Device {
   Checked<MemoryReport> admit(const DeviceCall& call) override { return inner_->admit(call); }
 
   Checked<DeviceResult> run(const DeviceCall& call, std::span<const HostTensor> inputs) override {
-    const bool now = holds(fault_.when, call.call.op, call.call.args) && (!fault_.after || begun_);
+    const bool now =
+        holds(fault_.when, call.call.op, call.call.args) && (!fault_.after || begun_) && is_fed(call.call, inputs);
     if (fault_.after && holds(*fault_.after, call.call.op, call.call.args)) begun_ = true;
     if (now && fault_.effect == "refuse") return refuse("the planted fault refuses this call");
     if (now && fault_.effect == "throw") throw std::runtime_error("the planted fault threw");
@@ -70,6 +79,19 @@ class PlantedDevice : public Device {
   }
 
  private:
+  // Each condition on numbers holds for one of them.
+  bool is_fed(const BoundCall& call, std::span<const HostTensor> inputs) const {
+    return std::ranges::all_of(fault_.numbers, [&](const Need& need) {
+      const std::string_view input = std::string_view(need.fact).substr(0, need.fact.size() - kNumber.size());
+      const auto limit = number_of(need.value);
+      const auto slot = call.slot(input);
+      if (!limit || !slot || *slot >= inputs.size()) return false;
+      return std::ranges::any_of(inputs[*slot].floats, [&](float number) {
+        return need.is == Need::Is::kMore ? number > *limit : need.is == Need::Is::kLess && number < *limit;
+      });
+    });
+  }
+
   void spoil(HostTensor& output) const {
     const bool tail = fault_.effect == "tail";
     const auto change = [&](auto& values, auto by) {

@@ -68,8 +68,9 @@ bool says_nothing(const Argument& argument) {
   const std::int64_t* number = argument.value.as_int();
   if (number == nullptr) return false;
   if (argument.name == "use_pack_untilize") return *number == 1;
-  return *number == 0 && (argument.name == "is_l1_aligned" || argument.name == "use_optimal_ccl_for_llama" ||
-                          argument.name == "use_legacy" || argument.name == "accurate_mode");
+  return *number == 0 &&
+         (argument.name == "is_l1_aligned" || argument.name == "use_optimal_ccl_for_llama" ||
+          argument.name == "use_legacy" || argument.name == "accurate_mode" || argument.name == "reverse_order");
 }
 
 // A reshape that is given a padded shape beside its shape: the overload of Python that takes both wants the library's

@@ -7,10 +7,11 @@
 #include <chrono>
 #include <iterator>
 
+#include "compare/alike_rows.h"
 #include "compare/faults.h"
 #include "compare/sample_rows.h"
+#include "exec/clock/kernel_call.h"
 #include "exec/misuse.h"
-#include "exec/modelled_time.h"
 #include "exec/output_fields.h"
 #include "exec/run_external.h"
 #include "exec/special_numbers.h"
@@ -116,7 +117,10 @@ void judge_outputs(const PlannedCall& plan, std::span<HostTensor> inputs, std::s
                         .before = exact->before,
                         .after = exact->after,
                         .slack = exact->slack,
+                        .open = exact->open,
                         .rows = rows.picked,
+                        .same_choice = exact->same_choice,
+                        .choice_of = exact->choice_of,
                         .constant = plan.op->constant};
     Verdict verdict = timed(result.times.judge, [&] { return judge(judged, how); });
     if (options.mutate && verdict.outcome == Outcome::kPassed) {
@@ -190,6 +194,7 @@ void run_planned(const PlannedCall& plan, Device& device, std::span<HostTensor> 
   result.computed = true;
   const auto judging = std::chrono::steady_clock::now();
   stage(options, Stage::kReference);
+  if (options.whole_outputs) add_alike_rows(ran->outputs, rows);
   judge_outputs(plan, inputs, ran->outputs, rows, options, result);
   result.reference_seconds = since(judging);
   if (options.keep_outputs) {
@@ -240,6 +245,20 @@ CaseResult run_case(const OpConfig& config, Device& device, const RunOptions& op
       config, device.can().board, options, [&](const RunOptions& whole) { return run_once(config, device, whole); },
       result);
   return result;
+}
+
+void add_alike_rows(std::span<const HostTensor> outputs, std::span<Rows> rows) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 18;
+  for (std::size_t o = 0; o < rows.size() && o < outputs.size(); ++o) {
+    Rows& of = rows[o];
+    if (of.picked.empty() || outputs[o].size() != of.total * of.length) continue;
+    const auto most =
+        static_cast<std::size_t>(std::max<std::int64_t>(8, kElements / std::max<std::int64_t>(1, of.length)));
+    const std::vector<std::int64_t> alike = alike_rows(outputs[o], of.length, most);
+    std::vector<std::int64_t> all;
+    std::ranges::set_union(of.picked, alike, std::back_inserter(all));
+    of.picked = std::move(all);
+  }
 }
 
 Rows pick_rows(const PlannedCall& plan, std::span<const HostTensor> inputs, std::size_t output,

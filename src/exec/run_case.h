@@ -85,6 +85,10 @@ bool accept_specs(const Returned& returned, CaseResult& result);
 // Turns a pass into `unproven` where executed is not traced, and into `vacuous` where planted faults went unnoticed.
 void prove(const OpConfig& traced, CaseResult& result);
 
+// Where a sample of whole outputs is judged: the rows that are alike others too. One that was written twice or to the
+// wrong place is seldom in a sample.
+void add_alike_rows(std::span<const HostTensor> outputs, std::span<Rows> rows);
+
 // All rows of an output, or a seeded sample when it is large; of a tensor that is changed in place, what was written
 // and a sample of the rest.
 Rows pick_rows(const PlannedCall& plan, std::span<const HostTensor> inputs, std::size_t output,

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
-#include "compare/alike_rows.h"
 #include "dialect/dialect.h"
 #include "exec/executed_trace.h"
 #include "exec/output_fields.h"
@@ -150,28 +148,28 @@ std::string not_held(const HostTensor& output, std::size_t number) {
                      output.floats.size(), output.spec.dtype.name(), first, output.floats[first]);
 }
 
+// What of the specs that came is not said: who leaves it out has not shown that it is as promised.
+std::string not_said(const std::vector<OutputSpec>& reported) {
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    const TensorSpec& spec = reported[i].spec;
+    const bool on_device = spec.storage.value == StorageType::kDevice;
+    const std::string_view missing = !spec.has_shape                                     ? "shape"
+                                     : !spec.dtype.present()                             ? "dtype"
+                                     : !spec.layout.present()                            ? "layout"
+                                     : !spec.storage.present()                           ? "storage"
+                                     : on_device && !spec.memory                         ? "memory"
+                                     : reported[i].padded.empty() && !spec.shape.empty() ? "padded_shape"
+                                                                                         : "";
+    if (!missing.empty())
+      return fmt::format("the device does not say what it returned: output {} has no {}", i, missing);
+  }
+  return "";
+}
+
 // Specs that are not as promised: where nothing was reported, nobody knows what came.
 std::string not_as_promised(const PlannedCall& plan, const DeviceResult& ran) {
   if (ran.reported.empty() && !plan.outputs.empty()) return "the device does not say what it returned: no output specs";
   return fmt::format("{}", fmt::join(output_differences(plan.outputs, ran.reported, "promised", "came"), "; "));
-}
-
-// The sample, and rows that are alike others: a device that is a program computes all of them, and one that was written
-// twice or to the wrong place is seldom in a sample.
-std::vector<Rows> rows_to_judge(const Prepared& prepared, const DeviceResult& ran) {
-  constexpr std::int64_t kElements = std::int64_t{1} << 18;
-  std::vector<Rows> out = prepared.rows;
-  for (std::size_t o = 0; o < out.size() && o < ran.outputs.size(); ++o) {
-    Rows& rows = out[o];
-    if (rows.picked.empty() || ran.outputs[o].size() != rows.total * rows.length) continue;
-    const auto most =
-        static_cast<std::size_t>(std::max<std::int64_t>(8, kElements / std::max<std::int64_t>(1, rows.length)));
-    const std::vector<std::int64_t> alike = alike_rows(ran.outputs[o], rows.length, most);
-    std::vector<std::int64_t> all;
-    std::ranges::set_union(rows.picked, alike, std::back_inserter(all));
-    rows.picked = std::move(all);
-  }
-  return out;
 }
 
 void judge_answer(const PlannedCall& plan, Prepared& prepared, const DeviceResult& ran, const RunOptions& options,
@@ -184,7 +182,9 @@ void judge_answer(const PlannedCall& plan, Prepared& prepared, const DeviceResul
   }
   if (options.on_stage) options.on_stage(Stage::kReference);
   const auto judging = std::chrono::steady_clock::now();
-  judge_outputs(plan, prepared.planned, ran.outputs, rows_to_judge(prepared, ran), options, result);
+  std::vector<Rows> rows = prepared.rows;
+  add_alike_rows(ran.outputs, rows);
+  judge_outputs(plan, prepared.planned, ran.outputs, rows, options, result);
   result.reference_seconds = since(judging);
   if (is_failure(result.outcome)) return;
   // Right numbers in a tensor of another kind are a wrong result.
@@ -250,23 +250,38 @@ CaseResult run_external(const OpConfig& config, Device& device, const RunOptions
   const bool says = !ran->reported.empty();
   if (says) result.outputs = ran->reported;
   result.outcome = Outcome::kAccepted;
+  const std::string unsaid = not_said(ran->reported);
   // Specs of a device that computes, and that no trace contradicts, are held against our promise with its numbers.
-  const bool specs_right = (judged && options.recorded.empty()) ||
+  const bool specs_right = !unsaid.empty() || (judged && options.recorded.empty()) ||
                            accept_specs({plan ? &plan->outputs : nullptr, says ? &ran->reported : nullptr,
                                          options.recorded, device.can().board.name},
                                         result);
-  if (!specs_right)
-    ;  // values of another tensor say nothing
-  else if (judged)
+  if (!unsaid.empty()) {
+    result.outcome = Outcome::kFailed;
+    result.reason = unsaid;
+  } else if (specs_right && judged) {  // values of another tensor say nothing
     judge_answer(*plan, *prepared, *ran, options, result);
-  else if (!prepared->inputs.empty())
+  } else if (specs_right && !prepared->inputs.empty()) {
     result.reason = "no reference here: " + plan.error().message;
+  }
   if (options.keep_outputs && (plan || given != nullptr)) {
     result.actual = ran->outputs;
     for (const Rows& rows : prepared->rows) result.judged_rows.push_back(rows.picked);
   }
   prove(config, result);
   return result;
+}
+
+Checked<TimedRun> time_external(const OpConfig& config, Device& device, const RunOptions& options,
+                                const TimingOrder& order, const std::vector<HostTensor>* given) {
+  const auto plan = plan_call(config, device.can().board);
+  OPWRIGHT_CHECK_ASSIGN(BoundCall sent, call_to_send(config));
+  OPWRIGHT_CHECK_ASSIGN(const Prepared prepared,
+                        prepare(std::move(sent), plan, device.can().numerics != Numerics::kNone, options, given));
+  std::vector<OutputSpec> asked;
+  if (plan) asked = plan->outputs;
+  if (options.on_stage) options.on_stage(Stage::kDevice);
+  return device.time({.call = prepared.sent, .outputs = asked, .memory = false}, prepared.inputs, order);
 }
 
 CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& options) {

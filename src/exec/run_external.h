@@ -11,6 +11,10 @@ namespace opwright {
 CaseResult run_external(const OpConfig& config, Device& device, const RunOptions& options,
                         const std::vector<HostTensor>* given = nullptr);
 
+// The same call, with the same data, timed. Refused where it cannot be made, or the device does not time it so.
+Checked<TimedRun> time_external(const OpConfig& config, Device& device, const RunOptions& options,
+                                const TimingOrder& order, const std::vector<HostTensor>* given = nullptr);
+
 // The library's golden function, asked as if it was a device and judged against our reference: a second reference that
 // nobody here wrote. Unsupported where the library, or we, have none.
 CaseResult run_golden(const OpConfig& config, Device& device, const RunOptions& options);

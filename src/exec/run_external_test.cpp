@@ -51,6 +51,11 @@ TEST(RunExternal, RightNumbersInAnotherTensorAreWrong) {
       {"other_storage", "output 0 storage: promised DEVICE, came HOST"},
       {"other_padding", "output 0 padded_shape: promised [1,1,32,64], came [1,1,64,64]"},
       {"no_specs", "the device does not say what it returned"},
+      {"unsaid_storage", "the device does not say what it returned: output 0 has no storage"},
+      {"unsaid_memory", "the device does not say what it returned: output 0 has no memory"},
+      {"unsaid_layout", "the device does not say what it returned: output 0 has no layout"},
+      {"unsaid_dtype", "the device does not say what it returned: output 0 has no dtype"},
+      {"unsaid_padded_shape", "the device does not say what it returned: output 0 has no padded_shape"},
       {"unrounded", "values are none that BFLOAT16 can hold"},
   };
   for (const auto& [fault, words] : kFaults) {

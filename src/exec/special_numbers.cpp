@@ -50,9 +50,8 @@ std::vector<float> numbers_for(const OpSpec& op, const BoundCall& call, Role rol
     return {kNone, kInfinity, -kInfinity, kDenormal, -kDenormal, -0.0F, kLargest, -kLargest, 0x1p-126F, kManyDigits};
   if (mixes(op)) return numbers_of_rows(op, call, role);
   switch (role) {
-    // Gated functions of minus infinity are 0 to mathematics, and minus infinity to kernels.
     case Role::kPlain:
-      return {kNone, kInfinity, kDenormal, -0.0F};
+      return {kNone, kInfinity, -kInfinity, kDenormal, -0.0F};
     // NaN is larger than all others to some kernels, and not to others.
     case Role::kCoarse:
       return {kInfinity, -kInfinity, kDenormal, -0.0F};

@@ -69,6 +69,39 @@ TEST(SpecialNumbers, SumsGetThemInFewRowsOfOneOperand) {
   EXPECT_EQ(std::ranges::count_if(inputs[1].floats, odd), 0);
 }
 
+TEST(SpecialNumbers, FunctionsGetBothInfinities) {
+  for (const std::string op : {"relu", "exp", "silu", "gelu", "tanh", "sigmoid", "abs", "square"}) {
+    const std::string line = "ttnn." + op + "(" + kTensor + ")";
+    const HostTensor input = inputs_of(line)[0];
+    EXPECT_GT(std::ranges::count(input.floats, INFINITY), 0) << op;
+    EXPECT_GT(std::ranges::count(input.floats, -INFINITY), 0) << op;
+    EXPECT_EQ(outcome_of(line), Outcome::kPassed) << op;
+  }
+}
+
+// What the function makes of minus infinity is asked for, unless it is 0 times infinity.
+TEST(SpecialNumbers, MinusInfinityIsJudged) {
+  const auto at_minus_infinity = [](const std::string& op, float by) {
+    const std::string line = "ttnn." + op + "(" + kTensor + ")";
+    const HostTensor input = inputs_of(line)[0];
+    return outcome_of(line, [&](std::vector<float>& values) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (input.floats[i] == -INFINITY) values[i] = by;
+    });
+  };
+  EXPECT_EQ(at_minus_infinity("exp", 0), Outcome::kPassed);
+  EXPECT_EQ(at_minus_infinity("exp", -INFINITY), Outcome::kFailed);
+  EXPECT_EQ(at_minus_infinity("exp", 1), Outcome::kFailed);
+  EXPECT_EQ(at_minus_infinity("relu", INFINITY), Outcome::kFailed);
+  EXPECT_EQ(at_minus_infinity("tanh", -1), Outcome::kPassed);
+  EXPECT_EQ(at_minus_infinity("tanh", 1), Outcome::kFailed);
+  EXPECT_EQ(at_minus_infinity("square", 0), Outcome::kFailed);
+  for (const float any : {0.0F, -INFINITY, static_cast<float>(NAN)}) {
+    EXPECT_EQ(at_minus_infinity("silu", any), Outcome::kPassed) << any;
+    EXPECT_EQ(at_minus_infinity("gelu", any), Outcome::kPassed) << any;
+  }
+}
+
 TEST(SpecialNumbers, ARightDevicePasses) {
   for (const std::string& line :
        {"ttnn.transpose(" + kTensor + ", 2, 3)", "ttnn.relu(" + kTensor + ")", "ttnn.sigmoid(" + kTensor + ")",

@@ -12,22 +12,37 @@ namespace {
 // Of the spread: some ten times this is the bound of an element, and those that lie closer cannot be told apart.
 constexpr double kWide = 0.02;
 // Errors that whole numbers show are in every row.
-constexpr std::int64_t kElements = std::int64_t{1} << 18;
-constexpr double kLessWork = 16;
+struct Look {
+  std::int64_t elements;
+  double less_work;
+};
+constexpr Look kThorough{.elements = std::int64_t{1} << 18, .less_work = 16};
+// Beside a bound that tells most mistakes already: what is left is in every row, and small.
+constexpr Look kShort{.elements = std::int64_t{1} << 13, .less_work = 1024};
+// A device that computes whole outputs is not asked for that where it takes long.
+constexpr std::int64_t kMostShort = std::int64_t{1} << 20;
 
+bool is_sum(const Verdict& verdict) { return verdict.metrics.excess > 0.0; }
 bool tells_little(const Verdict& verdict) {
   const Metrics& m = verdict.metrics;
-  return m.excess > 0.0 && m.noise > kWide * m.spread;
+  return is_sum(verdict) && m.noise > kWide * m.spread;
 }
 
-bool worth_it(const CaseResult& result, const PlannedCall& plan) {
+const Look* look_at(const CaseResult& result, const PlannedCall& plan) {
   bool wide = !result.unnoticed.empty();
+  bool sums = false;
   for (std::size_t o = 0; o < result.verdicts.size() && o < plan.outputs.size(); ++o) {
+    const bool exact = exact_on_integers(*plan.op, plan.call, plan.outputs, o);
+    sums = sums || (exact && is_sum(result.verdicts[o]));
     if (!tells_little(result.verdicts[o]) && result.unnoticed.empty()) continue;
     wide = true;
-    if (!exact_on_integers(*plan.op, plan.call, plan.outputs, o)) return false;
+    if (!exact) return nullptr;
   }
-  return wide;
+  if (wide) return &kThorough;
+  std::int64_t elements = 0;
+  for (const TensorSlot& slot : plan.call.tensors) elements += volume(slot.spec.shape);
+  for (const OutputSpec& output : plan.outputs) elements += volume(output.spec.shape);
+  return sums && elements <= kMostShort ? &kShort : nullptr;
 }
 
 // Faults that neither look noticed.
@@ -49,16 +64,18 @@ void look_on_whole_numbers(const OpConfig& config, const Board& board, const Run
                            CaseResult& result) {
   // Who puts other values in the place of the reference has them for these numbers alone.
   const Distribution data = options.recipe.distribution;
-  if (!options.compute || options.tamper || is_plain(data) || data == Distribution::kSpecial) return;
+  if (!options.compute || options.tamper || is_plain(data) || options.recipe.kept || data == Distribution::kSpecial)
+    return;
   const bool sound =
       result.outcome == Outcome::kPassed || result.outcome == Outcome::kUnproven || result.outcome == Outcome::kVacuous;
   if (!sound || result.verdicts.empty()) return;
   const auto plan = plan_call(config, board);
-  if (!plan || !worth_it(result, *plan)) return;
+  const Look* look = plan ? look_at(result, *plan) : nullptr;
+  if (look == nullptr) return;
   RunOptions whole = options;
   whole.recipe.distribution = Distribution::kIntegers;
-  whole.most_elements = std::min(whole.most_elements, kElements);
-  whole.most_work /= kLessWork;
+  whole.most_elements = std::min(whole.most_elements, look->elements);
+  whole.most_work /= look->less_work;
   whole.keep_outputs = false;
   whole.variant.reset();
   whole.repeat = 1;
@@ -71,6 +88,7 @@ void look_on_whole_numbers(const OpConfig& config, const Board& board, const Run
     return;
   }
   merge_faults(again, result);
+  if (look == &kShort) return;
   if (again.outcome == Outcome::kPassed || again.outcome == Outcome::kUnproven || again.outcome == Outcome::kVacuous)
     result.notes.emplace_back("the bound is wide on these numbers; on whole numbers, too, and there exact");
   else

@@ -29,6 +29,7 @@
 #include "exec/record_of.h"
 #include "exec/run_external.h"
 #include "exec/selftest_device.h"
+#include "exec/time_case.h"
 #include "exec/vote.h"
 #include "model/record_json.h"
 
@@ -204,6 +205,13 @@ class Worker {
       tell_stage(stage);
     };
     if (setup_.device == kSelftest) options.tamper = selftest_tamper;
+    if (setup_.perf) {
+      const CasePerf perf = time_case(*config, **device, options, *setup_.perf);
+      record.outcome = perf.refused.empty() ? Outcome::kAccepted : Outcome::kUnsupported;
+      record.reason = perf.refused;
+      record.perf = to_json(perf);
+      return;
+    }
     const CaseResult result = run_case(*config, **device, options);
     fill_record(result, (*device)->can(), record);
     Device* const golden = golden_of(**device, order);
@@ -336,6 +344,7 @@ std::string to_json(const WorkerSetup& setup) {
       .add_bool("capture", setup.options.capture)
       .add_bool("check", !setup.options.compute);
   if (setup.options.pcc) object.add_raw("pcc", json::float_text(*setup.options.pcc));
+  if (setup.perf) object.add("perf", to_json(*setup.perf));
   return object.text();
 }
 
@@ -361,6 +370,7 @@ Result<WorkerSetup> parse_worker_setup(std::string_view line) {
   setup.memory = int_of(node, "memory", 0);
   if (const json::Node* seconds = node.find("hello_seconds"); seconds != nullptr && seconds->is(json::Kind::kNumber))
     setup.hello_seconds = std::strtod(std::string(seconds->text).c_str(), nullptr);
+  if (const auto perf = node.string_field("perf")) setup.perf = parse_perf_plan(*perf);
   setup.options.most_elements = int_of(node, "sample", setup.options.most_elements);
   setup.options.repeat = static_cast<int>(int_of(node, "repeat", 1));
   setup.options.capture = flag_of(node, "capture");

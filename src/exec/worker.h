@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "device/external/device_program.h"
 #include "exec/run_case.h"
+#include "model/perf.h"
 
 namespace opwright {
 
@@ -19,10 +20,11 @@ struct WorkerSetup {
   std::string against;                  // a second device; "" none
   std::vector<DeviceProgram> programs;  // those behind the names, where they are programs
   int threads = 1;
-  bool golden = false;       // compare our references with the golden functions of a device that has them
-  bool mutate = false;       // plant faults behind the comparer
-  std::int64_t memory = 0;   // address space that the process may take; 0: no limit
-  double hello_seconds = 0;  // for a device's program to say hello; 0: the usual
+  bool golden = false;           // compare our references with the golden functions of a device that has them
+  bool mutate = false;           // plant faults behind the comparer
+  std::int64_t memory = 0;       // address space that the process may take; 0: no limit
+  std::optional<PerfPlan> perf;  // cases are timed, not judged: the iterations of one round
+  double hello_seconds = 0;      // for a device's program to say hello; 0: the usual
   RunOptions options;
 };
 std::string to_json(const WorkerSetup& setup);

@@ -8,7 +8,9 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 
+#include "base/flat_table.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -36,6 +38,10 @@ struct KeyHasher {
     std::memcpy(&hash, key.data(), sizeof hash);
     return hash;
   }
+};
+
+struct NumberHasher {  // numbers that follow each other lie apart
+  std::size_t operator()(std::int64_t number) const { return static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15u; }
 };
 
 Hash128 fingerprint_of(FormKind kind, std::string_view op, std::string_view minified) {
@@ -213,14 +219,14 @@ class Ingest final : public format::TraceSink {
     }
     minified_ = *minified;
     const Hash128 fingerprint = fingerprint_of(observed.kind, observed.op, minified_);
-    if (const auto seen = seen_forms_.find(fingerprint); seen != seen_forms_.end()) {
-      share(seen->second, observed.kind);
-      return seen->second;
+    if (const FormId* seen = seen_forms_.find(fingerprint)) {
+      share(*seen, observed.kind);
+      return *seen;
     }
     if (lookup_) {
       OPWRIGHT_TRY_ASSIGN(const auto known, lookup_->form(fingerprint));
       if (known) {
-        seen_forms_.emplace(fingerprint, known->form);
+        seen_forms_.add(fingerprint, known->form);
         report_.unparsed_left += known->unparsed;
         report_.unknown_names += known->unknown_names;
         if (known->duplicate_keys > 0) lose_duplicates(observed, known->duplicate_keys);
@@ -236,7 +242,13 @@ class Ingest final : public format::TraceSink {
   Result<std::optional<FormId>> add_form(const Observed& observed, const Operation& operation,
                                          const Hash128& fingerprint) {
     format::LiftNotes notes;
-    auto config = normalizer_.normalize(observed, notes);
+    // Without its white space, because parts that were understood before are recognized by their text.
+    auto config = observed.tree != nullptr ? normalizer_.normalize(observed, notes)
+                                           : normalizer_.normalize(observed.kind, observed.op, minified_, notes);
+    if (!config && observed.tree == nullptr) {  // an error names the place in the text as it was written
+      notes = {};
+      config = normalizer_.normalize(observed, notes);
+    }
     if (!config && config.error().code == ErrorCode::kBadInput) {
       return fail(ErrorCode::kBadInput,
                   fmt::format("{}: not valid JSON in the arguments of {} at byte {}: {}; nothing was imported",
@@ -258,7 +270,7 @@ class Ingest final : public format::TraceSink {
     see(id, operation);
     const FormId form = next_form_;
     ++next_form_.value;
-    seen_forms_.emplace(fingerprint, form);
+    seen_forms_.add(fingerprint, form);
     if (observed.kind == FormKind::kNative) native_forms_.insert(form.value);
     batch_.forms.push_back({form, id, fingerprint, observed.kind, static_cast<std::int64_t>(notes.unparsed),
                             static_cast<std::int64_t>(notes.unknown_names),
@@ -282,7 +294,7 @@ class Ingest final : public format::TraceSink {
   }
 
   Result<ConfigId> configuration_of(const OpConfig& config) {
-    if (const auto found = new_configs_.find(config.key); found != new_configs_.end()) return found->second;
+    if (const ConfigId* found = new_configs_.find(config.key)) return *found;
     if (lookup_) {
       OPWRIGHT_TRY_ASSIGN(const auto known, lookup_->configuration(config.key));
       if (known) return *known;
@@ -290,7 +302,7 @@ class Ingest final : public format::TraceSink {
     const ConfigId id = next_config_;
     ++next_config_.value;
     ++report_.added;
-    new_configs_.emplace(config.key, id);
+    new_configs_.add(config.key, id);
     batch_.configurations.push_back({id, config.op, config.convention, config.key, select::parts_of(config)});
     terms_.clear();
     select::append_terms(config, terms_);
@@ -300,7 +312,9 @@ class Ingest final : public format::TraceSink {
   }
 
   void see(ConfigId id, const Operation& operation) {
-    if (seen_configs_.insert(id.value).second) ++report_.operations[operation.name];
+    if (seen_configs_.find(id.value) != nullptr) return;
+    seen_configs_.add(id.value, {});
+    ++report_.operations[operation.name];
   }
 
   const normalize::OpFilter& filter_;
@@ -316,9 +330,9 @@ class Ingest final : public format::TraceSink {
   std::unordered_map<std::string, Operation> operations_;
   Operation* last_operation_ = nullptr;
   std::string_view last_spelled_;
-  std::unordered_map<Hash128, FormId, Hash128Hasher> seen_forms_;
-  std::unordered_map<ConfigKey, ConfigId, KeyHasher> new_configs_;
-  std::unordered_set<std::int64_t> seen_configs_;
+  FlatMap<Hash128, FormId, Hash128Hasher> seen_forms_;
+  FlatMap<ConfigKey, ConfigId, KeyHasher> new_configs_;
+  FlatMap<std::int64_t, std::monostate, NumberHasher> seen_configs_;
   std::unordered_set<std::int64_t> native_forms_;  // forms that only native traces have, as far as this input went
   std::vector<FormId> shared_forms_;               // native ones until now
   bool filtering_ = true;

@@ -40,9 +40,12 @@ std::string cut_error(std::string_view text) {
 
 std::uint32_t Ledger::Names::number(std::string_view text) {
   if (!texts_.empty() && texts_[last_] == text) return last_;
-  if (const auto known = numbers_.find(text); known != numbers_.end()) return last_ = known->second;
+  const std::uint64_t hash = xxh64(text);
+  const std::uint32_t known = numbers_.find(hash, [&](std::uint32_t at) { return texts_[at] == text; });
+  if (known != HashIndex::kNone) return last_ = known;
   last_ = static_cast<std::uint32_t>(texts_.size());
-  numbers_.emplace(texts_.emplace_back(text), last_);
+  texts_.push_back(store_.keep(text));
+  numbers_.add(hash, last_);
   return last_;
 }
 
@@ -187,22 +190,26 @@ Ledger::Calls Ledger::calls() const {
 
 Status Ledger::write(store::Writer& writer) const {
   std::vector<store::NewSource> new_sources;
-  for (const std::string& text : sources_.texts()) {
+  for (const std::string_view text : sources_.texts()) {
     const normalize::SourceName name = normalize::name_source(text);
-    new_sources.push_back({text, name.path, name.hf_model, name.model});
+    new_sources.push_back({std::string(text), name.path, name.hf_model, name.model});
   }
   OPWRIGHT_TRY_ASSIGN(const std::vector<SourceId> sources, writer.sources(new_sources));
   std::vector<store::NewMachine> new_machines;
-  for (const std::string& text : machines_.texts()) new_machines.push_back({text, normalize::name_machine(text)});
+  for (const std::string_view text : machines_.texts())
+    new_machines.push_back({std::string(text), normalize::name_machine(text)});
   OPWRIGHT_TRY_ASSIGN(const std::vector<MachineId> machines, writer.machines(new_machines));
-  std::set<std::string> used;
-  const auto uid_of = [&](std::uint32_t number) -> const std::string& {
+  std::set<std::string, std::less<>> used;
+  const auto uid_of = [&](std::uint32_t number) -> std::string_view {
     const auto stand_in = ended_.find(number);
-    return stand_in != ended_.end() ? stand_in->second : traces_.texts()[number];
+    return stand_in != ended_.end() ? std::string_view(stand_in->second) : traces_.texts()[number];
   };
-  for (const Entry& entry : settled_) used.insert(uid_of(entry.key.trace));
+  std::uint32_t last_trace = UINT32_MAX;
+  for (const Entry& entry : settled_) {
+    if (entry.key.trace != last_trace) used.emplace(uid_of(last_trace = entry.key.trace));
+  }
   std::vector<store::NewTrace> new_traces;
-  std::set<std::string> undescribed = used;
+  auto undescribed = used;
   for (const TraceInfo& described : descriptions_) {
     if (!used.contains(described.uid)) continue;
     new_traces.push_back({described.uid, described.format, facts_json(described)});
@@ -210,7 +217,7 @@ Status Ledger::write(store::Writer& writer) const {
   }
   for (const std::string& uid : undescribed) new_traces.push_back({uid, "", "{}"});
   OPWRIGHT_TRY_ASSIGN(const std::vector<TraceId> new_ids, writer.traces(new_traces));
-  std::map<std::string, TraceId> traces;
+  std::map<std::string, TraceId, std::less<>> traces;
   for (std::size_t i = 0; i < new_ids.size(); ++i) traces[new_traces[i].uid] = new_ids[i];
   std::vector<store::NewOccurrence> rows;
   rows.reserve(settled_.size());

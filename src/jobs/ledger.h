@@ -4,14 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/flat_table.h"
 #include "model/ids.h"
 #include "model/observed.h"
 #include "store/writer.h"
@@ -58,18 +57,16 @@ class Ledger {
   // One entry a sighting, joined when there are many: sorting beats a table, as most inputs come in order.
   using Entries = std::vector<Entry>;
 
-  struct TextHasher {
-    std::size_t operator()(std::string_view text) const { return xxh64(text); }
-  };
   // Texts numbered in the order they come; the last one is found without a lookup.
   class Names {
    public:
     std::uint32_t number(std::string_view text);
-    const std::deque<std::string>& texts() const { return texts_; }
+    const std::vector<std::string_view>& texts() const { return texts_; }
 
    private:
-    std::deque<std::string> texts_;  // a deque: the keys of the table point into it
-    std::unordered_map<std::string_view, std::uint32_t, TextHasher> numbers_;
+    TextStore store_;
+    std::vector<std::string_view> texts_;
+    HashIndex numbers_;
     std::uint32_t last_ = 0;
   };
 

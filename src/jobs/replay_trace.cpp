@@ -5,10 +5,12 @@
 #include <filesystem>
 
 #include "base/large_memory.h"
+#include "exec/noise_canary.h"
 #include "exec/traced_board.h"
 #include "format/native/run_facts.h"
 #include "jobs/convert_trace.h"
 #include "jobs/kept_trace.h"
+#include "jobs/profile_run.h"
 #include "jobs/question.h"
 #include "normalize/provenance_names.h"
 
@@ -48,12 +50,38 @@ Result<RecordedTrace> open_recorded(const std::string& wanted, const std::string
 
 Result<ReplayOutcome> replay_trace(RecordedTrace& recorded, const ReplayRequest& request,
                                    const replay::OnStep& on_step) {
-  reuse_large_blocks();
+  give_back_large_blocks();
   OPWRIGHT_TRY_ASSIGN(const auto device, open_for(recorded.trace, request));
-  OPWRIGHT_TRY_ASSIGN(replay::Report report, replay::replay(recorded.trace, *device, request.options, on_step));
+  replay::Options options = request.options;
+  std::optional<ProfileCsv> csv;
+  Status kept;
+  if (!request.profile_csv.empty()) {
+    OPWRIGHT_TRY(check_profiled(request.device));
+    auto made = ProfileCsv::create(request.profile_csv);
+    if (!made) return fail(std::move(made).error());
+    csv.emplace(*std::move(made));
+    options.on_ran = [&](const PlannedCall& plan) {
+      if (kept) kept = csv->add(plan, device->can().board);
+    };
+  }
+  // Modelled times are the same on any machine.
+  const bool listens = options.perf && device->can().recorded_calls && !request.perf_force;
+  if (listens)
+    if (const std::string why = too_busy(listen_to_machine()); !why.empty())
+      return fail(ErrorCode::kUnsupported, fmt::format("the machine is too busy to time anything: {}; wait until it is "
+                                                       "quiet, or measure all the same with --perf-force",
+                                                       why));
+  OPWRIGHT_TRY_ASSIGN(replay::Report report, replay::replay(recorded.trace, *device, options, on_step));
   for (const auto& [kind, lost] : recorded.conversion.losses)
     report.losses[kind] += static_cast<std::int64_t>(lost.count);
-  return ReplayOutcome{std::move(report), device->can()};
+  std::optional<ProfileCsv::Counts> profile;
+  if (csv) {
+    OPWRIGHT_TRY(kept);
+    OPWRIGHT_TRY(csv->commit());
+    profile = csv->counts();
+  }
+  std::string busy = listens ? too_busy(listen_to_machine()) : "";
+  return ReplayOutcome{std::move(report), device->can(), std::move(profile), std::move(busy)};
 }
 
 }  // namespace opwright::jobs

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "exec/clock/profile_csv.h"
 #include "format/conversion.h"
 #include "format/native/native_trace.h"
 #include "jobs/device_program.h"
@@ -27,11 +28,15 @@ struct ReplayRequest {
   std::string device = "sim";  // sim and null without a board: the one that the trace was recorded on, else n150
   ProgramSettings program;
   replay::Options options;
+  bool perf_force = false;  // options.perf: also on a machine that is too busy
+  std::string profile_csv;  // of a simulated device: its clock as a profiler report, to this file; "" none
 };
 
 struct ReplayOutcome {
   replay::Report report;
   Capabilities device;
+  std::optional<ProfileCsv::Counts> profile;
+  std::string too_busy;  // why the times are not to be believed; "" they are
 };
 
 Result<ReplayOutcome> replay_trace(RecordedTrace& recorded, const ReplayRequest& request,

@@ -184,13 +184,13 @@ Status set_field(RunChoice& choice, std::string_view field, const Texts& texts) 
 
 Result<RunOptions> case_options(const RunChoice& choice) {
   RunOptions options;
-  options.recipe.seed = choice.seed.value_or(1);
   if (choice.sample == std::uint64_t{0}) return fail(ErrorCode::kUsage, "--sample: at least 1");
   if (choice.sample) options.most_elements = static_cast<std::int64_t>(*choice.sample);
   const std::string data = choice.data.empty() ? "normal" : choice.data;
-  const auto distribution = parse_distribution(data);
-  if (!distribution) return fail(ErrorCode::kUsage, "--data: " + no_distribution(data));
-  options.recipe.distribution = *distribution;
+  const auto recipe = parse_data(data);
+  if (!recipe) return fail(ErrorCode::kUsage, "--data: " + no_distribution(data));
+  options.recipe = *recipe;
+  options.recipe.seed = choice.seed.value_or(1);
   options.pcc = choice.pcc;
   options.compute = !choice.check;
   options.mutate = choice.mutate;

@@ -13,6 +13,7 @@
 #include "jobs/expected_failure.h"
 #include "jobs/run_record.h"
 #include "jobs/run_setup.h"
+#include "jobs/time_run.h"
 #include "store/run_life.h"
 #include "store/store.h"
 
@@ -193,6 +194,7 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
     tell(watcher.resumed, before->run);
   }
   OPWRIGHT_TRY_ASSIGN(const PlanOptions options, plan_options(request, watcher));
+  if (!request.profile_csv.empty()) OPWRIGHT_TRY(check_profiled(options.device()));
   OPWRIGHT_TRY_ASSIGN(RunPlan plan, plan_run(options));
   report.plan = plan.summary;
   tell(watcher.planned, plan.summary);
@@ -219,7 +221,13 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
     report.end = RunReport::End::kNotBegun;
     return report;
   }
+  if (request.perf && !report.ran.interrupted && report.ran.stopped.empty()) {
+    OPWRIGHT_TRY_ASSIGN(report.timed, time_cases(request, options, plan, report.run.uid, *results, watcher));
+  }
   OPWRIGHT_TRY_ASSIGN(report.analysis, analyse(request, report.run.uid));
+  if (!request.profile_csv.empty()) {
+    OPWRIGHT_TRY_ASSIGN(report.profile, profile_run(request.profile_csv, options, plan, report.run.uid));
+  }
   return report;
 }
 

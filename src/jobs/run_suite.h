@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +14,11 @@
 
 #include "base/result.h"
 #include "exec/runner.h"
+#include "jobs/profile_run.h"
 #include "jobs/run_choice.h"
 #include "jobs/run_plan.h"
 #include "model/case_record.h"
+#include "model/perf.h"
 #include "report/analysis.h"
 
 namespace opwright::jobs {
@@ -33,8 +36,11 @@ struct RunRequest {
   double cpu_seconds = 0;   // of one case; 0: no limit
   bool attribute = true;    // repeat failures to find out who is to blame
   bool fail_fast = false;
-  std::string reset_command;                                    // run by the shell after a hang
-  bool durable = false;                                         // the disk has each result before the next case starts
+  std::string reset_command;     // run by the shell after a hang
+  std::string profile_csv;       // of a simulated device: its clock as a profiler report, to this file; "" none
+  std::optional<PerfPlan> perf;  // cases that are right are timed afterwards (jobs/time_run.h)
+  bool perf_force = false;       // also on a machine that is too busy
+  bool durable = false;          // the disk has each result before the next case starts
   std::vector<std::string> worker{"/proc/self/exe", "worker"};  // a program that serves as a worker (exec/worker.h)
 };
 
@@ -64,6 +70,15 @@ struct RunWatcher {
   int wake = -1;              // becomes readable when that changes; -1: it is asked some times a second
 };
 
+// What became of the timed part of a run.
+struct TimedCases {
+  std::int64_t timed = 0;
+  std::map<std::string, std::int64_t> refusals;  // why the others have no times -> cases
+  std::string refused;                           // why nothing was timed at all; "" it was
+  double busiest = 0;                            // the part of all cores that others used before a round, at most
+  bool is_interrupted = false;
+};
+
 struct RunReport {
   enum class End : std::uint8_t {
     kNothingToResume,
@@ -71,10 +86,12 @@ struct RunReport {
     kNotBegun,  // stopped before a device answered: no run was stored
     kRan,
   } end = End::kRan;
-  RunRecord run;              // kNothingToResume and kRan
-  PlanSummary plan;           // kPlanned and kRan
-  RunnerSummary ran;          // kRan, as below
-  report::Analysis analysis;  // of all results of the run
+  RunRecord run;                      // kNothingToResume and kRan
+  PlanSummary plan;                   // kPlanned and kRan
+  RunnerSummary ran;                  // kRan, as below
+  report::Analysis analysis;          // of all results of the run
+  std::optional<TimedCases> timed;    // kRan, where it was asked for
+  std::optional<RunProfile> profile;  // kRan, where one was asked for
 };
 
 // A request that makes no sense, a store that cannot be read, a plan without cases, a run that was broken off: an

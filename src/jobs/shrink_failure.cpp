@@ -24,8 +24,10 @@ constexpr char kUsualDevice[] = "sim:n150";
 
 // Failures of one cause: the one with the fewest elements is the shortest way.
 struct Cause {
+  shrink::FailureKind kind;
   CaseRecord record;
   std::int64_t alike = 0;
+  std::string known_from;  // an earlier run that has it too
 };
 
 // Nobody here, and no program behind a name, would know it: that is no failure to make smaller.
@@ -37,7 +39,7 @@ Status check_operator(const OpConfig& config, const std::string& device) {
 
 // The device that a result of `sim` was on: each case has the board that it was traced on.
 std::string device_of(const CaseRecord& record, const RunChoice& choice) {
-  const std::string device = choice.device.value_or("sim");
+  std::string device = choice.device.value_or("sim");
   if (device != "sim") return device;
   constexpr std::string_view kFlag = " --device sim:";
   const std::size_t at = record.repeat.rfind(kFlag);
@@ -90,7 +92,7 @@ Result<RunFailures> failures_of(const ShrinkRequest& request, store::ResultsRead
       if (!select::matches(*selector, {.config = config})) return {};
     }
     const auto [found, is_new] = known.emplace(*kind, out.causes.size());
-    if (is_new) out.causes.push_back({record, 0});
+    if (is_new) out.causes.push_back({*kind, record, 0, ""});
     Cause& cause = out.causes[found->second];
     ++cause.alike;
     if (record.elements < cause.record.elements) cause.record = std::move(record);
@@ -102,6 +104,29 @@ Result<RunFailures> failures_of(const ShrinkRequest& request, store::ResultsRead
                             request.case_id.empty() && request.filter.empty() && !selector ? "" : " that is asked for",
                             plural(total, "result"), run.uid));
   return out;
+}
+
+// Which of them earlier runs of the store have. The latest run is asked first: mostly it knows them all.
+Status find_known(std::vector<Cause>& causes, store::ResultsReader& reader, const RunRecord& run) {
+  OPWRIGHT_TRY_ASSIGN(std::vector<RunRecord> earlier, reader.runs());
+  const auto here = std::ranges::find(earlier, run.uid, &RunRecord::uid);
+  earlier.erase(here, earlier.end());
+  std::ranges::reverse(earlier);
+  for (const RunRecord& other : earlier) {
+    if (std::ranges::none_of(causes, [](const Cause& cause) { return cause.known_from.empty(); })) break;
+    OPWRIGHT_TRY_ASSIGN(const auto outcomes, reader.outcomes(other.uid));
+    // Where two devices disagree, the outcome of one of them may be no failure.
+    const bool has_failed = std::ranges::any_of(outcomes, [](const auto& one) { return is_failure(one.first); });
+    if (!has_failed && other.against.empty()) continue;
+    OPWRIGHT_TRY(reader.for_each(other.uid, [&](CaseRecord&& record) -> Status {
+      const auto kind = shrink::failure_of(record);
+      if (!kind) return {};
+      for (Cause& cause : causes)
+        if (cause.known_from.empty() && cause.kind == *kind) cause.known_from = other.uid;
+      return {};
+    }));
+  }
+  return {};
 }
 
 // The latest cases that began before it.
@@ -140,12 +165,17 @@ Result<ShrinkReport> shrink_run(const ShrinkRequest& request, const ShrinkWatche
   OPWRIGHT_TRY_ASSIGN(const auto reader, store::open_results(request.store, request.wait_ms));
   OPWRIGHT_TRY_ASSIGN(const RunRecord run, reader->find_run(request.run));
   OPWRIGHT_TRY_ASSIGN(const RunChoice choice, choice_of(request, run));
-  OPWRIGHT_TRY_ASSIGN(const RunFailures failures, failures_of(request, *reader, run));
+  OPWRIGHT_TRY_ASSIGN(RunFailures failures, failures_of(request, *reader, run));
+  if (request.new_only) OPWRIGHT_TRY(find_known(failures.causes, *reader, run));
   ShrinkReport report;
   report.run = run.uid;
   shrink::Budget left = request.budget;
   std::map<std::string, std::unique_ptr<DeviceWorker>> workers;
   for (const Cause& cause : failures.causes) {
+    if (!cause.known_from.empty()) {
+      report.known.push_back({cause.kind, cause.known_from});
+      continue;
+    }
     if (is_stopped(watcher) || report.failures.size() >= request.causes || left.seconds <= 0) {
       ++report.more;
       continue;
@@ -173,7 +203,7 @@ Result<ShrinkReport> shrink_run(const ShrinkRequest& request, const ShrinkWatche
     }
     found.vector = cause.record.vector;
     found.alike = cause.alike;
-    if (const auto kind = shrink::failure_of(cause.record); kind && found.kind.op.empty()) found.kind = *kind;
+    if (found.kind.op.empty()) found.kind = cause.kind;
     left.seconds -= found.seconds;
     report.failures.push_back(std::move(found));
   }

@@ -30,6 +30,7 @@ struct ShrinkRequest {
   std::string case_id;          // the beginning of a vector's id or of a configuration's key, "@" before it or not
   report::ResultFilter filter;  // of the run's failures
   std::size_t causes = 10;      // at most so many
+  bool new_only = false;        // of a run: causes that no earlier run of the store has
 
   RunChoice choice;  // device, second device, data, judge, time; and `where`. Of a run: what is not given is the run's
   shrink::Budget budget;
@@ -65,9 +66,16 @@ struct ShrunkFailure {
 // "fails only if input_tensor_a[-1] > 2048 and input_tensor_b.dtype = BFLOAT8_B"
 std::string needs_text(const ShrunkFailure& failure);
 
+// A cause that is left alone, because an earlier run has it too.
+struct KnownCause {
+  shrink::FailureKind kind;
+  std::string run;  // the latest of them
+};
+
 struct ShrinkReport {
   std::string run;  // uid; "" of a case line
   std::vector<ShrunkFailure> failures;
+  std::vector<KnownCause> known;
   std::int64_t more = 0;  // causes beyond those asked for, or beyond the budget
   bool interrupted = false;
 };

@@ -87,7 +87,7 @@ Result<OpConfig> parse_case(std::string_view line) {
 std::string repeat_command(std::string_view line, std::string_view device, const DataRecipe& recipe) {
   std::string out = fmt::format("opwright run --case {} --device {}", shell_quoted(line), shell_word(masked(device)));
   if (recipe.seed != 1) out += fmt::format(" --seed {}", recipe.seed);
-  if (recipe.distribution != Distribution::kNormal) out += fmt::format(" --data {}", flag_of(recipe.distribution));
+  if (recipe.kept || recipe.distribution != Distribution::kNormal) out += fmt::format(" --data {}", data_text(recipe));
   return out;
 }
 

@@ -69,6 +69,7 @@ struct CaseRecord {
   double reference_seconds = 0;            // reference and judge
   std::int64_t l1_per_core = 0, dram = 0;  // bytes; 0: not reported
   std::int64_t host_bytes = 0;             // peak of the worker
+  std::string perf;                        // JSON object, times of a run with --perf (docs/formats/perf.md); "" none
 };
 
 struct RunRecord {

@@ -28,9 +28,25 @@ constexpr bool is_plain(Distribution distribution) {
   return distribution >= Distribution::kIntegers && distribution <= Distribution::kOnes;
 }
 
+// The only numbers that stay as they were drawn: of one input, from an element to another. All others of floating-point
+// inputs that are not structure become plain: 0, or 1 where an operator cannot take 0.
+struct KeptNumbers {
+  std::string input;  // the parameter: "weight", "tensors#1" of a list
+  std::int64_t first = 0, last = 0;
+  std::optional<double> value;  // what they are made, where they do not stay
+  friend bool operator==(const KeptNumbers&, const KeptNumbers&) = default;
+};
+
 struct DataRecipe {
   Distribution distribution = Distribution::kNormal;
   std::uint64_t seed = 1;
+  std::optional<KeptNumbers> kept = {};
 };
+
+// All of it but the seed, as `--data` takes it: "normal", "normal:weight@17", "normal:weight@16-31",
+// "normal:weight@17=3".
+std::string data_text(const DataRecipe& recipe);
+// Seed 1. Nothing where it is none.
+std::optional<DataRecipe> parse_data(std::string_view text);
 
 }  // namespace opwright

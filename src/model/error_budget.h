@@ -35,6 +35,7 @@ struct ErrorBudget {
   // By how much a row as a whole may be scaled, or shifted as a part of its rms, beyond what chance explains: errors
   // of a sum or a factor that all elements of a row share. Negative: elements of a row share nothing, or nobody knows.
   double common = -1.0;
+  double shrinks = 0.0;     // the part of `common` by which it may only get smaller: bits that are dropped
   double row_chance = 0.0;  // the part of `common` that differs from row to row by chance: it does not scale them all
   double pcc = 0.999;       // threshold on N(0,1)-like data
   std::string why;          // one line for people: "bf16 accumulation of 2048 terms, HiFi2"

@@ -20,8 +20,8 @@ struct RecordField {
   bool planned = false;  // known before the case runs: a worker's answer does not change it
 };
 
-inline constexpr int kStoredFields = 47;
-inline constexpr int kCsvFields = 47;
+inline constexpr int kStoredFields = 48;
+inline constexpr int kCsvFields = 48;
 
 // In the order of JSON.
 template <class Record, class Use>
@@ -82,6 +82,7 @@ void for_each_field(Record& record, const Use& use) {
   field("l1_per_core", "l1_per_core", 45, 41, record.l1_per_core, "bytes; 0: not reported");
   field("dram", "dram", 46, 42, record.dram, "bytes; 0: not reported");
   field("host_bytes", "host_bytes", 47, 43, record.host_bytes, "peak of the worker");
+  field("perf", "perf", 48, 48, record.perf, "JSON text: times of a run with `--perf` ([perf.md](perf.md))");
 }
 
 }  // namespace opwright

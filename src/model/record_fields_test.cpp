@@ -46,6 +46,7 @@ TEST(RecordFields, AllMembersAreNamed) {
     EXPECT_TRUE(members.insert(&member).second) << field.name;
     bytes += sizeof member;
   });
+  bytes += sizeof record.recipe.kept;  // of single cases, which their command line says; no run has it
   EXPECT_LT(sizeof record - bytes, 24U) << "more than padding: a member that is in no field?";
 }
 

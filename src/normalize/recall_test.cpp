@@ -115,5 +115,36 @@ TEST(Recall, ForgetsAndAsksAgain) {
   }
 }
 
+std::string tensor(const std::string& sizes, const std::string& rest = "") {
+  return R"({"arg0":{"layout":"Layout.TILE","original_dtype":"DataType.BFLOAT16","original_shape":[)" + sizes +
+         R"(],"tensor_placement":{"distribution_shape":"[1, 2]","mesh_device_shape":"[1, 2]",)"
+         R"("placement":"['PlacementShard(-1)', 'PlacementReplicate']"})" +
+         rest + R"(,"type":"ttnn.Tensor"}})";
+}
+
+// A tensor at another size is not parsed, and is what the parser would have made of it.
+TEST(Recall, ATensorOfAnotherSizeIsTheSameButForItsShape) {
+  Normalizer normalizer;
+  for (const char* sizes : {"1,1,32,64", "7,1,4096,2", "32,32", "5", "0", "", "64,32,1", "1,2,3,4,5", "007,1", "-1,32",
+                            "1.5,2", "[1],2", "999999999999999,1", "123456789012345678901,1", "1,2,", ",1", "true,1"}) {
+    for (const std::string rest : {"", R"(,"memory_config":{"buffer_type":"BufferType.L1","memory_layout":"x"})"})
+      EXPECT_EQ(normalized(normalizer, "ttnn.add", tensor(sizes, rest)), parsed("ttnn.add", tensor(sizes, rest)))
+          << sizes << rest;
+  }
+}
+
+// Where a size says more than the shape, every text is read for itself: the shape on one device is told where it
+// differs.
+TEST(Recall, SizesThatGoElsewhereAreNotTaken) {
+  Normalizer normalizer;
+  for (const std::string sizes : {"1,32", "2,32", "2,64", "1,32", "4,4", "8,8"}) {
+    for (const std::string_view rest : {R"(,"shape":"[2, 64]")", R"(,"shape":"[4, 4]")", R"(,"shape":[2,32])",
+                                        R"(,"shape":"[1, 32]","values":[1])", R"(,"tile":[16,32])"})
+      EXPECT_EQ(normalized(normalizer, "ttnn.add", tensor(sizes, std::string(rest))),
+                parsed("ttnn.add", tensor(sizes, std::string(rest))))
+          << sizes << rest;
+  }
+}
+
 }  // namespace
 }  // namespace opwright::normalize

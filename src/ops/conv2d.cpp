@@ -35,6 +35,12 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
                 .out = dtype};
   if (conv->bias != nullptr) ++c.steps;
   ErrorBudget budget = contraction_budget(c);
+  // Few channels lie among zeros, eight together, so that a sum of 16 has fewer terms and there are more sums to round.
+  if (channels < 8) {
+    const std::int64_t phases = 16 / budget.group;
+    const std::int64_t sums = conv->window.kernel_h * ((8 * conv->window.kernel_w + 15) / 16);
+    budget.group = std::clamp<std::int64_t>(c.terms / (sums * phases), 1, budget.group);
+  }
   // Channels by themselves: the products under a window are added one by one, and each sum is rounded.
   if (conv->groups > 1 && channels == 1) budget.group = 1;
   if (const auto functions = exact_activations(&conv->config.activation, "conv_config"))

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "dialect/ttnn/board.h"
 #include "dialect/ttnn/tensor_layout.h"
 #include "model/bound_call.h"
+#include "model/each_of.h"
 #include "model/error_budget.h"
 #include "model/host_tensor.h"
 #include "model/refusal.h"
@@ -83,9 +83,16 @@ struct Exact {
   // Where functions are fused: what they were given (`magnitude` is of these then), and all of them as one. The judge
   // carries the error before them through them. Empty: none.
   std::vector<double> before;
-  std::function<double(double)> after;
+  EachOf after;
   // The error of the last of them at its argument `before`, where it runs as a fast variant. Empty: as budgeted.
-  std::function<double(double)> slack;
+  EachOf slack;
+  // Places in `value`, ascending, of which mathematics promises nothing: 0 x infinity. They hold NaN.
+  std::vector<std::size_t> open;
+  // Selections: whether another answer is as right at that element of the whole output (a position of an equal value),
+  // and which elements are one choice, of which no answer may be given twice. Empty: the exact answer alone. They look
+  // into the inputs of the job, which must still be there.
+  std::function<bool(std::int64_t element, double expected, double actual)> same_choice;
+  std::function<std::int64_t(std::int64_t element)> choice_of;
 };
 
 struct OpSpec {

@@ -29,7 +29,7 @@ constexpr std::array kWords{
     RoleWords{"sinks", "(2 x + 10) / `scale`: of the size of the largest scores"},
     RoleWords{"ranked",
               "different numbers in random order, 256 down to -256 as bfloat16 holds them, the middle of long rows "
-              "nearly 0: what is chosen never depends on the order of equals"},
+              "nearly 0; in every fourth row each of the largest and smallest is there three times"},
     RoleWords{"reciprocals", "1, 1/2, 1/3, … along a row"},
     RoleWords{"buffer", "overwritten by the call; noise, so that a place that is never written shows"},
     RoleWords{"token ids", "whole numbers below the rows of the table; below 256 where the dtype is bfloat16"},

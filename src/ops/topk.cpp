@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <numeric>
+#include <unordered_map>
 
 #include "model/host_tensor.h"
 #include "model/tensor_facts.h"
@@ -82,6 +85,48 @@ Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board
   return std::vector{output_spec(std::move(values)), output_spec(std::move(positions))};
 }
 
+// The values that the positions of an output stand for, a line at a time.
+class PickedValues {
+ public:
+  PickedValues(const HostTensor& input, const HostTensor* indices, std::int64_t count, std::int64_t inner)
+      : input_(input), indices_(indices), count_(count), inner_(inner) {}
+
+  // Whether `position` stands for a value like that of `expected`.
+  bool same(std::int64_t base, double expected, double position) {
+    if (indices_ == nullptr) {
+      const auto within = [&](double p) {
+        return p >= 0 && p < static_cast<double>(count_) && p == static_cast<double>(static_cast<std::int64_t>(p));
+      };
+      return within(expected) && within(position) && at(base, expected) == at(base, position);
+    }
+    if (base != base_) look_up(base);
+    const auto [first, last] = values_.equal_range(expected);
+    const auto [begin, end] = values_.equal_range(position);
+    return std::any_of(first, last, [&](const auto& wanted) {
+      return std::any_of(begin, end, [&](const auto& given) { return wanted.second == given.second; });
+    });
+  }
+
+ private:
+  double at(std::int64_t base, double position) const {
+    return input_.at(base + static_cast<std::int64_t>(position) * inner_);
+  }
+  // Given indices are labels, of which each may stand for several values.
+  void look_up(std::int64_t base) {
+    base_ = base;
+    values_.clear();
+    for (std::int64_t i = 0; i < count_; ++i)
+      values_.emplace(indices_->at(base + i * inner_), input_.at(base + i * inner_));
+  }
+
+  const HostTensor& input_;
+  const HostTensor* indices_;
+  std::int64_t count_;
+  std::int64_t inner_;
+  std::int64_t base_ = std::numeric_limits<std::int64_t>::min();
+  std::unordered_multimap<double, double> values_;
+};
+
 Checked<Exact> reference(const ReferenceJob& job) {
   const HostTensor& input = *job.input("input_tensor");
   const HostTensor* indices = job.input("indices_tensor");
@@ -100,12 +145,27 @@ Checked<Exact> reference(const ReferenceJob& job) {
       return x == y ? a < b : (picked.largest ? x > y : x < y);
     });
   };
+  const auto line_of = [inner, k = picked.k](std::int64_t element) {
+    return element / (inner * k) * inner + element % inner;
+  };
+  const auto base_of = [inner, count, line_of](std::int64_t element) {
+    const std::int64_t line = line_of(element);
+    return line / inner * inner * count + line % inner;
+  };
+  OPWRIGHT_CHECK_ASSIGN(const bool stable, job.call.flag("stable", false));
   Exact exact;
+  if (job.output == 1 && !stable) {
+    const auto values = std::make_shared<PickedValues>(input, indices, count, inner);
+    exact.same_choice = [values, base_of](std::int64_t element, double expected, double actual) {
+      return values->same(base_of(element), expected, actual);
+    };
+    exact.choice_of = line_of;
+  }
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
     for (std::int64_t i = 0; i < job.rows.length; ++i) {
       const std::int64_t at = job.rows.at(r) * job.rows.length + i;
       const std::int64_t place = at / inner % picked.k;
-      const std::int64_t base = at / (inner * picked.k) * inner * count + at % inner;
+      const std::int64_t base = base_of(at);
       if (i == 0 || inner != 1) sort_line(base);
       const std::int64_t from = base + order[static_cast<std::size_t>(place)] * inner;
       if (job.output == 0)
@@ -118,9 +178,12 @@ Checked<Exact> reference(const ReferenceJob& job) {
   return exact;
 }
 
-ErrorBudget budget(const BoundCall&, std::span<const OutputSpec>, std::size_t output) {
+ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t output) {
+  const bool stable = call.flag("stable", false).value_or(false);
   return {.kind = ErrorBudget::Kind::kSelection,
-          .why = output == 0 ? "values of the input, best first" : "positions; equal values may stand in any order"};
+          .why = output == 0 ? "values of the input, best first"
+                 : stable    ? "positions, the first of equal values first"
+                             : "positions, each once; of equal values any"};
 }
 
 // Positions that count along the row, as models make them.

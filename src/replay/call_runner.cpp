@@ -9,9 +9,8 @@
 #include "dialect/ttnn/carrying_calls.h"
 #include "exec/output_fields.h"
 #include "exec/run_external.h"
+#include "exec/time_case.h"
 #include "replay/carried_values.h"
-#include "replay/distance.h"
-#include "replay/lent_values.h"
 
 namespace opwright::replay {
 namespace {
@@ -33,10 +32,19 @@ bool same_tensors(const KnownCall& known) {
          });
 }
 
-std::vector<Content*> contents_of(const auto& inputs) {
-  std::vector<Content*> out;
-  for (const auto& input : inputs) out.push_back(input.content);
-  return out;
+// What run_case does before it makes data, for a call that is planned already.
+CaseResult admit(const PlannedCall& plan, Device& device, const RunOptions& how) {
+  CaseResult result;
+  const auto admitted = device.admit({plan.call, plan.outputs});
+  if (!admitted) {
+    result.outcome = outcome_of(admitted.error());
+    result.reason = admitted.error().message;
+    return result;
+  }
+  result.memory = *admitted;
+  if (accept_specs({&plan.outputs, nullptr, how.recorded, device.can().board.name}, result))
+    result.outcome = Outcome::kAccepted;
+  return result;
 }
 
 Rows all_rows(const Shape& shape) {
@@ -53,7 +61,8 @@ CallRunner::CallRunner(format::NativeTrace& trace, Device& device, const Options
       device_(device),
       options_(options),
       report_(report),
-      outside_(trace, options.run.recipe),
+      outside_(trace, options.run.recipe, held_),
+      recorded_(trace, outside_),
       flow_(trace.flow().edges) {}
 
 // Which tensor each slot is. False: nobody knows, and the call is not run.
@@ -140,6 +149,9 @@ void CallRunner::fetch(const format::NativeCall& call, const KnownCall& known, c
 bool CallRunner::too_large(const KnownCall& known, const BoundCall& call, Step& step) const {
   double elements = 0, work = 0;
   for (const TensorSlot& tensor : call.tensors) elements += static_cast<double>(volume(tensor.spec.shape));
+  if (known.exchange)
+    elements +=
+        static_cast<double>(known.exchange->chips - 1) * static_cast<double>(volume(call.tensors[0].spec.shape));
   if (known.plan) {
     for (const OutputSpec& output : known.plan->outputs) elements += static_cast<double>(volume(output.spec.shape));
     if (known.plan->op->work != nullptr && !known.plan->outputs.empty())
@@ -157,77 +169,82 @@ bool CallRunner::too_large(const KnownCall& known, const BoundCall& call, Step& 
   return true;
 }
 
-CaseResult CallRunner::execute(KnownCall& known, Gathered& gathered, std::vector<std::vector<double>>& exact) {
+std::vector<HostTensor> CallRunner::lent(const KnownCall& known, const Gathered& gathered, Whose whose) const {
+  std::vector<const Content*> contents;
+  for (const Input& input : gathered.inputs) contents.push_back(input.content);
+  std::vector<HostTensor> tensors = lend(*gathered.call, contents, whose);
+  if (known.exchange) add_parts(*known.exchange, tensors.front());
+  return tensors;
+}
+
+// Its times, where it is right. Iterations get the inputs of the call each time, so what they write harms nobody.
+void CallRunner::time_call(const KnownCall& known, const CaseResult& result, const RunOptions& how,
+                           const std::vector<HostTensor>* inputs) {
+  if (!options_.perf || is_failure(result.outcome)) return;
+  perf_ = time_case(known.config, device_, how, *options_.perf, inputs);
+}
+
+// `exact`: where the judge's exact results go; null: nobody asks for them.
+CaseResult CallRunner::execute(KnownCall& known, Gathered& gathered, std::vector<Values>* exact) {
   RunOptions how = options_.run;
   how.keep_outputs = true;
   how.whole_outputs = true;
   how.ask_blindness = false;
-  how.on_exact = [&](std::size_t output, const Exact& found) {
-    exact.resize(std::max(exact.size(), output + 1));
-    exact[output] = found.value;
-  };
+  if (exact != nullptr)
+    how.on_exact = [&](std::size_t output, const Exact& found) {
+      exact->resize(std::max(exact->size(), output + 1));
+      (*exact)[output] = kept_exact(found.value, is_integer(known.plan->outputs[output].spec.dtype.value));
+    };
   const bool numbers = device_.can().numerics != Numerics::kNone;
-  const std::vector<Content*> contents = contents_of(gathered.inputs);
   if (device_.can().recorded_calls) {
     how.capture = device_.can().capture;
     how.recorded = known.recorded;
-    if (!numbers) return run_external(known.config, device_, how);
-    Lent lent(*gathered.call, contents, Lent::Which::kDevice);
-    return run_external(known.config, device_, how, &lent.tensors());
+    if (!numbers) {
+      CaseResult result = run_external(known.config, device_, how);
+      time_call(known, result, how, nullptr);
+      return result;
+    }
+    const std::vector<HostTensor> tensors = lent(known, gathered, Whose::kDevice);
+    CaseResult result = run_external(known.config, device_, how, &tensors);
+    time_call(known, result, how, &tensors);
+    return result;
   }
   if (!known.admitted) {
     how.compute = false;
     how.recorded = known.recorded;
-    known.admitted = run_case(known.config, device_, how);
+    known.admitted = known.exchange ? admit(*known.plan, device_, how) : run_case(known.config, device_, how);
     known.admitted->outputs.clear();  // the plan has them: copied with each call for nothing
     how.compute = true;
     how.recorded.clear();
   }
+  return compute(known, gathered, how);
+}
+
+CaseResult CallRunner::compute(KnownCall& known, Gathered& gathered, const RunOptions& how) {
   CaseResult result = *known.admitted;
   // Where our rules and the record differ in where a tensor lies, its numbers still go on.
   const bool differs = result.outcome == Outcome::kReferenceWrong && same_tensors(known);
-  if ((result.outcome != Outcome::kAccepted && !differs) || !numbers) return result;
+  if ((result.outcome != Outcome::kAccepted && !differs) || device_.can().numerics == Numerics::kNone) return result;
   result.outcome = Outcome::kNotRun;
   result.reason.clear();
-  Lent lent(*gathered.call, contents, Lent::Which::kDevice);
-  run_planned(*known.plan, device_, lent.tensors(), how, result);
+  std::vector<HostTensor>& tensors = gathered.expanded;
+  tensors = lent(known, gathered, Whose::kDevice);
+  run_planned(*known.plan, device_, tensors, how, result);
   if (differs && result.outcome == Outcome::kPassed) {
     result.outcome = known.admitted->outcome;
     result.reason = known.admitted->reason;
   }
+  time_call(known, result, how, nullptr);
   if (!result.computed || result.outcome != Outcome::kPassed) return result;
   if (!known.proof) {
     known.proof.emplace();
     known.proof->outcome = Outcome::kPassed;
-    known.proof->executed = recapture(known.plan->call, lent.tensors());
+    known.proof->executed = recapture(known.plan->call, tensors);
     prove(known.config, *known.proof);
   }
   result.outcome = known.proof->outcome;
   result.reason = known.proof->reason;
   return result;
-}
-
-// What the references make of what the references made before. Empty: there is none.
-std::vector<std::vector<double>> CallRunner::chain(const PlannedCall& plan, Gathered& gathered, Step& step) {
-  const auto start = std::chrono::steady_clock::now();
-  std::vector<std::vector<double>> out;
-  const std::vector<Content*> contents = contents_of(gathered.inputs);
-  Lent lent(*gathered.call, contents, Lent::Which::kExact);
-  for (std::size_t o = 0; o < plan.outputs.size(); ++o) {
-    if (has_own_form(plan.outputs[o])) {  // laid out for the library's own use: there are no numbers to go on with
-      out.emplace_back();
-      continue;
-    }
-    const Rows rows = all_rows(plan.outputs[o].spec.shape);
-    auto exact = plan.op->reference({plan.call, lent.tensors(), plan.outputs, o, rows});
-    if (!exact || exact->value.size() != static_cast<std::size_t>(volume(plan.outputs[o].spec.shape))) {
-      out.clear();
-      break;
-    }
-    out.push_back(std::move(exact->value));
-  }
-  step.reference_seconds += since(start);
-  return out;
 }
 
 void CallRunner::remember_result(std::uint64_t id, const TensorSpec& spec) {
@@ -246,59 +263,119 @@ void CallRunner::begin_test(std::string_view test) {
   by_spec_.clear();
 }
 
-void CallRunner::take_outputs(const format::NativeCall& call, const KnownCall& known, CaseResult& result,
-                              Gathered& gathered, std::vector<std::vector<double>>& exact, Step& step) {
-  const std::vector<OutputSpec>& outputs = known.plan ? known.plan->outputs : result.outputs;
+// What the device was given, turned into what the chain has: expanded once for both.
+std::vector<HostTensor> CallRunner::chain_inputs(const KnownCall& known, Gathered& gathered) const {
+  if (known.exchange || gathered.expanded.size() != gathered.inputs.size()) return lent(known, gathered, Whose::kChain);
+  std::vector<HostTensor> tensors = std::move(gathered.expanded);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Content& content = *gathered.inputs[i].content;
+    if (!content.chain) continue;
+    Values values{std::move(tensors[i].floats), std::move(tensors[i].ints)};
+    content.chain->put_onto(values);
+    tensors[i].floats = std::move(values.floats);
+    tensors[i].ints = std::move(values.ints);
+  }
+  return tensors;
+}
+
+// What the references make of what the references made before goes to what the device made.
+void CallRunner::follow(const KnownCall& known, Gathered& gathered, const CaseResult& result,
+                        const std::vector<Values>& actual, std::vector<Values>& exact, std::vector<Content>& made,
+                        Step& step) {
+  if (!options_.chain) {
+    gathered.expanded = {};
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_due = [&](std::size_t o) { return !has_own_form(known.plan->outputs[o]) && actual[o].size() > 0; };
+  bool followed = known.plan && known.plan->op->reference != nullptr && known.plan->outputs.size() == actual.size();
   const bool whole = std::ranges::all_of(result.judged_rows, [](const auto& rows) { return rows.empty(); });
-  const bool diverged =
-      std::ranges::any_of(gathered.inputs, [](const Input& input) { return input.content->diverged; });
-  const bool has_reference = known.plan && known.plan->op->reference != nullptr;
-  exact.resize(outputs.size());
-  bool complete = true;
-  for (std::size_t o = 0; o < outputs.size(); ++o)
-    complete = complete && (!exact[o].empty() || has_own_form(outputs[o]));
-  if (!has_reference)
+  exact.resize(actual.size());
+  bool known_exact = whole && followed && exact_holds(gathered);
+  for (std::size_t o = 0; o < actual.size() && known_exact; ++o)
+    known_exact = !is_due(o) || exact[o].size() == actual[o].size();
+  double references = 0;
+  std::vector<HostTensor> inputs;
+  if (followed && !known_exact) {
     exact.clear();
-  else if (diverged || !whole || !complete)
-    exact = chain(*known.plan, gathered, step);
-  if (exact.size() != result.actual.size()) {
-    exact.clear();
+    inputs = chain_inputs(known, gathered);
+  }
+  gathered.expanded = {};
+  for (std::size_t o = 0; o < actual.size() && followed; ++o) {
+    if (!is_due(o)) continue;  // laid out for the library's own use: there are no numbers to go on with
+    std::optional<Followed> found;
+    if (known_exact)
+      found = replay::follow(actual[o], exact[o], held_);
+    else
+      found = replay::follow(*known.plan, inputs, o, actual[o], held_);
+    followed = found.has_value();
+    if (!found) break;
+    worsen(step.global, found->distance);
+    references += found->reference_seconds;
+    made[o].chain = std::move(found->chain);
+  }
+  if (!followed) {
+    for (Content& content : made) content.chain.reset();
+    step.global.reset();
     ++report_.not_chained;
   }
+  step.reference_seconds += since(start);
+  step.chain_seconds = since(start) - references;
+}
+
+// Whether the judge's exact result is that of the chain: no input differs.
+bool CallRunner::exact_holds(const Gathered& gathered) {
+  return std::ranges::none_of(gathered.inputs, [](const Input& input) { return input.content->chain != nullptr; });
+}
+
+void CallRunner::compare(const format::NativeCall& call, std::size_t place, bool of_result, const TensorSpec& spec,
+                         const Content& content, const Values& values, Step& step) {
+  auto found = recorded_.compare(call.seq, place, of_result, spec, values);
+  if (!found) return;
+  found->made_up = !content.faithful;
+  worsen(step.recorded, *found);
+}
+
+void CallRunner::take_outputs(const format::NativeCall& call, const KnownCall& known, CaseResult& result,
+                              Gathered& gathered, std::vector<Values>& exact, Step& step) {
+  const std::vector<OutputSpec>& outputs = known.plan ? known.plan->outputs : result.outputs;
+  const bool faithful =
+      std::ranges::all_of(gathered.inputs, [](const Input& input) { return input.content->faithful; });
+  std::vector<Values> actual;
+  std::vector<Content> made;
+  for (HostTensor& tensor : result.actual) {
+    actual.push_back({std::move(tensor.floats), std::move(tensor.ints)});
+    made.push_back({.dtype = tensor.spec.dtype.value, .count = tensor.size()});
+    made.back().faithful = faithful && !known.exchange;
+  }
+  follow(known, gathered, result, actual, exact, made, step);
+  exact = {};
   std::vector<std::int64_t> as_large;  // elements of the inputs: what is written in place has as many
   for (const Input& input : gathered.inputs) as_large.push_back(input.content->count);
-  for (std::size_t o = 0; o < result.actual.size(); ++o) {
-    HostTensor& actual = result.actual[o];
-    Content content;
-    content.dtype = actual.spec.dtype.value;
-    content.count = actual.size();
-    content.device = {std::move(actual.floats), std::move(actual.ints)};
-    if (!exact.empty() && exact[o].size() == content.device.size()) {
-      const auto judging = std::chrono::steady_clock::now();
-      worsen(step.global, distance(content.device, exact[o]));
-      step.reference_seconds += since(judging);
-      keep_exact(exact[o], content);
-    }
+  for (std::size_t o = 0; o < made.size(); ++o) {
+    Content& content = made[o];
+    const TensorSpec& given = result.actual[o].spec;
+    content.device = held_.keep(Packed(actual[o], content.dtype, row_length(given.shape)));
     const std::size_t place = known.plan ? known.result_of[o] : o;
     std::uint64_t into = 0;
     if (o < outputs.size() && !outputs[o].alias.empty())
-      if (const auto slot = gathered.call->slot(outputs[o].alias); slot && as_large[*slot] == content.count)
+      if (const auto slot = gathered.call->slot(outputs[o].alias); slot && as_large[*slot] == content.count) {
         into = gathered.inputs[*slot].id;
-    if (place < call.results.size()) {
-      const format::TensorResult& made = call.results[place];
-      const TensorSpec& spec = place < known.results.size() ? known.results[place] : actual.spec;
-      if (const auto recorded = outside_.recorded_result(call.seq, place, spec)) {
-        std::vector<double> wanted(recorded->device.floats.begin(), recorded->device.floats.end());
-        for (const std::int64_t value : recorded->device.ints) wanted.push_back(static_cast<double>(value));
-        worsen(step.recorded, distance(content.device, wanted));
+        if (*slot < gathered.slots->size())
+          compare(call, (*gathered.slots)[*slot], false, given, content, actual[o], step);
       }
-      table_.declare(made.id, spec, made.storage, into != 0 ? into : made.view_of);
-      remember_result(made.id, spec);
+    if (place < call.results.size()) {
+      const format::TensorResult& result_of = call.results[place];
+      const TensorSpec& spec = place < known.results.size() ? known.results[place] : given;
+      compare(call, place, true, spec, content, actual[o], step);
+      table_.declare(result_of.id, spec, result_of.storage, into != 0 ? into : result_of.view_of);
+      remember_result(result_of.id, spec);
       if (into == 0)
-        into = made.id;
-      else if (made.id != 0 && !table_.share(into, made.id))
-        table_.write(made.id, content);
+        into = result_of.id;
+      else if (result_of.id != 0 && !table_.share(into, result_of.id))
+        table_.write(result_of.id, content);
     }
+    actual[o] = {};
     if (into != 0) table_.write(into, std::move(content));
   }
 }
@@ -314,6 +391,7 @@ void CallRunner::run(const format::NativeCall& call, KnownCall& known, Step& ste
   if (!known.plan) gathered.sent = BoundCall(known.config.op, known.config.convention, known.config.args);
   gathered.call = known.plan ? &known.plan->call : &gathered.sent;
   const std::vector<std::size_t>& slots = known.plan ? known.planned_slots : known.sent_slots;
+  gathered.slots = &slots;
   const bool numbers = device_.can().numerics != Numerics::kNone;
   if (!resolve(call, known, slots, gathered, step)) {
     leave_open(call, known);
@@ -334,9 +412,15 @@ void CallRunner::run(const format::NativeCall& call, KnownCall& known, Step& ste
     }
     fetch(call, known, slots, gathered, step);
   }
-  std::vector<std::vector<double>> exact;
-  CaseResult result = execute(known, gathered, exact);
+  if (known.exchange) step.notes.push_back(said(*known.exchange));
+  std::vector<Values> exact;
+  const bool asked = options_.chain && numbers && known.plan && exact_holds(gathered);
+  perf_.reset();
+  CaseResult result = execute(known, gathered, asked ? &exact : nullptr);
+  step.perf = std::move(perf_);
   if (result.outcome != Outcome::kUnsupported && result.outcome != Outcome::kLost) ++report_.replayed;
+  if (options_.on_ran && known.plan && (result.computed || result.outcome == Outcome::kAccepted))
+    options_.on_ran(*known.plan);
   step.outcome = result.outcome;
   step.reason = result.reason;
   step.device_seconds = result.seconds;
@@ -362,13 +446,7 @@ void CallRunner::carry(const format::NativeCall& call, const KnownCall& known, S
   remember_result(made.id, spec);
   const Content* from = table_.content(call.tensors.front().id);
   if (from == nullptr || table_.content(made.id) == from) return;  // made when somebody asks; or shared already
-  std::optional<Content> content;
-  if (step.part == Part::kCollective) {
-    content = over_chips(*from, known.arguments.front(), spec, collective_of(known.op));
-    step.notes.emplace_back("every chip is taken to hold what this one holds");
-  } else {
-    content = carried(*from, spec);
-  }
+  auto content = carried(*from, spec, held_);
   if (content) {
     table_.write(made.id, *std::move(content));
     return;

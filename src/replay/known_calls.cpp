@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialect/ttnn/collective_calls.h"
 #include "dialect/ttnn/tensor_layout.h"
 #include "exec/traced_board.h"
 #include "format/native/native_arguments.h"
@@ -137,12 +138,26 @@ bool has_sound_shape(const TensorSpec& spec) {
   return spec.has_shape;
 }
 
-KnownCalls::KnownCalls(format::NativeTrace& trace, const Board& board, Layout assumed_layout)
+KnownCalls::KnownCalls(format::NativeTrace& trace, const Board& board, Layout assumed_layout, bool one_chip)
     : trace_(trace),
       board_(board),
       assumed_layout_(assumed_layout),
+      one_chip_(one_chip),
       calls_(trace),
       machine_(normalize::name_machine(calls_.facts().machine)) {}
+
+void KnownCalls::understand_exchange(KnownCall& out) const {
+  auto planned = plan_exchange(out.config, out.results);
+  if (!planned) {
+    out.refusal = planned.error();
+    return;
+  }
+  out.plan = std::move(planned->plan);
+  out.exchange = planned->exchange;
+  out.planned_slots = out.sent_slots;
+  out.planned_slots.resize(out.plan->call.tensors.size(), kNoPlace);
+  out.result_of = match_results(out.plan->outputs, out.results);
+}
 
 KnownCall& KnownCalls::of(const format::NativeCall& call) {
   const Hash128 same = format::same_call(call);
@@ -204,7 +219,12 @@ std::unique_ptr<KnownCall> KnownCalls::understand(const format::NativeCall& reco
   out->sent_slots = slots_of(BoundCall(marked_config.op, marked_config.convention, marked_config.args));
   const OpSpec* op = find_op(out->config.op);
   out->described = op != nullptr;
+  const bool exchanges = one_chip_ && collective_of(out->op) != Collective::kNone;
   auto plan = plan_call(out->config, board_);
+  if (exchanges && (plan || !out->described)) {
+    understand_exchange(*out);
+    return out;
+  }
   if (!plan) {
     out->refusal = plan.error();
     return out;

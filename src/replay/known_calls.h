@@ -14,6 +14,7 @@
 #include "exec/recorded_return.h"
 #include "exec/run_case.h"
 #include "format/native/native_calls.h"
+#include "replay/exchange.h"
 
 namespace opwright::replay {
 
@@ -27,6 +28,7 @@ struct KnownCall {
   OpConfig config;
   std::optional<PlannedCall> plan;  // nothing: `refusal` says why
   Refusal refusal;
+  std::optional<Exchange> exchange;  // between chips: parts of others stand in
   // Where the tensors of the planned call, and of the call as it was recorded, stand among the recorded ones.
   std::vector<std::size_t> planned_slots, sent_slots;
   // Specs of sound shapes; without a memory config where the tensor cannot lie there.
@@ -45,8 +47,10 @@ bool has_sound_shape(const TensorSpec& spec);
 
 class KnownCalls {
  public:
-  // `assumed_layout`: of tensors of which the trace says none; kAbsent: such a call is not run.
-  KnownCalls(format::NativeTrace& trace, const Board& board, Layout assumed_layout = Layout::kAbsent);
+  // `assumed_layout`: of tensors of which the trace says none; kAbsent: such a call is not run. `one_chip`: exchanges
+  // between chips are made ready for a device that has one.
+  KnownCalls(format::NativeTrace& trace, const Board& board, Layout assumed_layout = Layout::kAbsent,
+             bool one_chip = false);
 
   // Valid until the next 10,000 different calls were asked for.
   KnownCall& of(const format::NativeCall& call);
@@ -55,10 +59,12 @@ class KnownCalls {
 
  private:
   std::unique_ptr<KnownCall> understand(const format::NativeCall& recorded);
+  void understand_exchange(KnownCall& out) const;
 
   format::NativeTrace& trace_;
   Board board_;
   Layout assumed_layout_;
+  bool one_chip_;
   format::NativeCalls calls_;
   format::LiftNotes notes_;
   std::string machine_;

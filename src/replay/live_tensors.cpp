@@ -21,6 +21,15 @@ std::string_view name_of(Origin origin) {
   return "";
 }
 
+Content content_of(Values values, const TensorSpec& spec, Origin origin, HeldBytes& held) {
+  Content out;
+  out.dtype = spec.dtype.value;
+  out.count = static_cast<std::int64_t>(values.size());
+  out.device = held.keep(Packed(values, out.dtype, row_length(spec.shape)));
+  out.origin = origin;
+  return out;
+}
+
 LiveBytes bytes_of(const TensorSpec& spec) {
   LiveBytes bytes;
   if (!spec.has_shape || !spec.memory || !computed(spec.dtype.value) || spec.storage.value == StorageType::kHost)

@@ -6,22 +6,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "model/host_tensor.h"
+#include "replay/held_bytes.h"
 
 namespace opwright::replay {
-
-// Values without a shape: in logical order, row major. Which of the two holds them is told by the dtype.
-struct Values {
-  std::vector<float> floats;
-  std::vector<std::int64_t> ints;
-
-  std::size_t size() const { return floats.size() + ints.size(); }
-};
 
 // Where the values of a tensor come from.
 enum class Origin : std::uint8_t {
@@ -32,14 +26,16 @@ enum class Origin : std::uint8_t {
 };
 std::string_view name_of(Origin origin);  // "computed", …
 
+// Who carries a content on shares its values: nobody changes them, a tensor that is written gets others.
 struct Content {
   DType dtype = DType::kAbsent;
-  std::int64_t count = 0;  // of elements
-  Values device;           // what the device has
-  Values exact;            // what a chain of references from the start has; none: the same
-  bool diverged = false;   // `exact` is filled
+  std::int64_t count = 0;                    // of elements
+  std::shared_ptr<const Packed> device;      // what the device has
+  std::shared_ptr<const ChainValues> chain;  // where a chain of references from the start has others; null: the same
   Origin origin = Origin::kComputed;
+  bool faithful = false;  // made of what was recorded alone, so that a recorded result can be compared with it
 };
+Content content_of(Values values, const TensorSpec& spec, Origin origin, HeldBytes& held);
 
 struct LiveBytes {
   std::int64_t dram = 0;

@@ -22,7 +22,9 @@ Content filled(std::size_t count, float value) {
   Content content;
   content.dtype = DType::kBfloat16;
   content.count = static_cast<std::int64_t>(count);
-  content.device.floats.assign(count, value);
+  Values values;
+  values.floats.assign(count, value);
+  content.device = std::make_shared<const Packed>(values, DType::kBfloat16, 32);
   return content;
 }
 
@@ -46,7 +48,7 @@ TEST(LiveTensors, WhoWritesAViewWritesAllThatShareItsStorage) {
   EXPECT_EQ(table.live().dram, 2 * kTile);    // once
   ASSERT_TRUE(table.write(2, filled(2048, 5)));
   ASSERT_NE(table.content(1), nullptr);
-  EXPECT_EQ(table.content(1)->device.floats[0], 5);
+  EXPECT_EQ(table.content(1)->device->at(0), 5);
   EXPECT_EQ(table.content(3), table.content(1));
   EXPECT_TRUE(table.share(1, 3));
 }
@@ -84,7 +86,7 @@ TEST(LiveTensors, TheLastTensorOfAStorageEndsItWhenRetired) {
   table.retire(1);
   EXPECT_FALSE(table.knows(1));
   ASSERT_NE(table.content(2), nullptr);
-  EXPECT_EQ(table.content(2)->device.floats[0], 3);
+  EXPECT_EQ(table.content(2)->device->at(0), 3);
   table.retire(2);
   EXPECT_EQ(table.live().dram, 0);
   EXPECT_EQ(table.size(), 0U);

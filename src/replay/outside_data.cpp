@@ -14,14 +14,9 @@
 namespace opwright::replay {
 namespace {
 
-Content content_of(HostTensor tensor, Origin origin) {
-  Content out;
-  out.dtype = tensor.spec.dtype.value;
-  out.count = tensor.size();
-  out.device = {std::move(tensor.floats), std::move(tensor.ints)};
-  out.origin = origin;
-  return out;
-}
+// Tensors beyond are made some rows at a time: packed, they take a quarter to a half.
+constexpr std::int64_t kLarge = std::int64_t{1} << 22;
+constexpr std::int64_t kAtOnce = std::int64_t{1} << 20;
 
 template <class T>
 double element(std::string_view bytes, std::size_t i) {
@@ -53,19 +48,23 @@ constexpr std::array kElements{
 
 // Weights that leave sums as large as what they are sums of: those of a contraction over K values have the size
 // 1/sqrt(K), as a trained model's have. With others values grow from layer to layer, until softmaxes know one key only.
-void scale_weights(const OpSpec& op, const BoundCall& call, std::size_t slot, HostTensor& tensor) {
-  if (op.on_whole != OnWhole::kProducts || op.sum == nullptr || slot == 0 || tensor.integer()) return;
-  const auto factor = static_cast<float>(1.0 / std::sqrt(std::max(1.0, static_cast<double>(op.sum(call).terms))));
-  for (float& value : tensor.floats) value *= factor;
-  quantize(tensor);
+float weight_scale(const OpSpec& op, const BoundCall& call, std::size_t slot) {
+  if (op.on_whole != OnWhole::kProducts || op.sum == nullptr || slot == 0) return 1;
+  return static_cast<float>(1.0 / std::sqrt(std::max(1.0, static_cast<double>(op.sum(call).terms))));
 }
+
+void scale(std::span<float> values, float factor, const TensorSpec& spec) {
+  if (factor == 1) return;
+  for (float& value : values) value *= factor;
+  quantize(values, row_length(spec.shape), spec.dtype.value);
+}
+
+}  // namespace
 
 double number_of(const format::NativeValue* value) {
   if (value == nullptr) return 0;
   return value->is(capture::Tag::kFloat) ? value->real : static_cast<double>(value->number);
 }
-
-}  // namespace
 
 void OutsideData::see(const format::NativeCall& call) {
   if (!trace_.has_data()) return;
@@ -85,7 +84,7 @@ void OutsideData::see(const format::NativeCall& call) {
   }
 }
 
-std::optional<Content> OutsideData::contents(const Hash128& hash, const TensorSpec& spec) {
+std::optional<HostTensor> OutsideData::contents(const Hash128& hash, const TensorSpec& spec) {
   const format::Blob* blob = trace_.blob(hash);
   if (blob == nullptr) return std::nullopt;
   const format::NativeValue* description = trace_.values().value(blob->description);
@@ -105,11 +104,11 @@ std::optional<Content> OutsideData::contents(const Hash128& hash, const TensorSp
     for (std::size_t i = 0; i < count; ++i) tensor.floats[i] = static_cast<float>(type->read(blob->bytes, i));
   }
   quantize(tensor);
-  return content_of(std::move(tensor), Origin::kRecorded);
+  return tensor;
 }
 
 // Numbers between the quantiles, as many between two as between any other two, zeros as often as there were.
-std::optional<Content> OutsideData::like_sketch(format::ValueId sketch, const TensorSpec& spec, std::uint64_t seed) {
+std::optional<HostTensor> OutsideData::like_sketch(format::ValueId sketch, const TensorSpec& spec, std::uint64_t seed) {
   const format::NativeValue* drawn = trace_.values().value(sketch);
   if (drawn == nullptr || drawn->find("min") == nullptr || drawn->find("max") == nullptr) return std::nullopt;
   std::vector<double> steps{number_of(drawn->find("min"))};
@@ -141,7 +140,7 @@ std::optional<Content> OutsideData::like_sketch(format::ValueId sketch, const Te
   else
     tensor.floats.assign(values.begin(), values.end());
   quantize(tensor);
-  return content_of(std::move(tensor), Origin::kSketch);
+  return tensor;
 }
 
 // The same tensor of the same trace has the same values, whichever part of the trace is replayed, as long as the same
@@ -161,23 +160,44 @@ Content OutsideData::make(const Wanted& wanted) {
     for (const format::TensorData& data : trace_.data_of(wanted.seq))
       if (!data.of_result && !data.after && data.slot == wanted.recorded)
         known = {wanted.version, data.hash, data.sketch};
+  if (known.hash && trace_.blob(*known.hash) == nullptr) ++missing_;
   if (known.hash)
-    if (auto content = contents(*known.hash, spec)) return *std::move(content);
+    if (auto tensor = contents(*known.hash, spec)) return kept(*std::move(tensor), Origin::kRecorded);
   const std::uint64_t seed = seed_of(wanted);
   if (known.sketch != 0)
-    if (auto content = like_sketch(known.sketch, spec, seed)) return *std::move(content);
-  static const OpSpec kPlain{};
-  const OpSpec& op = wanted.op != nullptr ? *wanted.op : kPlain;
-  HostTensor made = make_input(op, wanted.call, wanted.slot, {recipe_.distribution, seed}, Marks::kOff);
-  if (recipe_.distribution != Distribution::kIntegers) scale_weights(op, wanted.call, wanted.slot, made);
-  return content_of(std::move(made), Origin::kRecipe);
+    if (auto tensor = like_sketch(known.sketch, spec, seed)) return kept(*std::move(tensor), Origin::kSketch);
+  return by_recipe(wanted, seed);
 }
 
-std::optional<Content> OutsideData::recorded_result(std::uint64_t seq, std::size_t place, const TensorSpec& spec) {
-  if (!trace_.has_data()) return std::nullopt;
-  for (const format::TensorData& data : trace_.data_of(seq))
-    if (data.of_result && data.slot == place && data.hash) return contents(*data.hash, spec);
-  return std::nullopt;
+Content OutsideData::by_recipe(const Wanted& wanted, std::uint64_t seed) {
+  static const OpSpec kPlain{};
+  const OpSpec& op = wanted.op != nullptr ? *wanted.op : kPlain;
+  const TensorSpec& spec = wanted.call.tensors[wanted.slot].spec;
+  const DataRecipe recipe{recipe_.distribution, seed};
+  const bool scaled = recipe_.distribution != Distribution::kIntegers && !is_integer(spec.dtype.value);
+  const float factor = scaled ? weight_scale(op, wanted.call, wanted.slot) : 1;
+  if (const std::int64_t count = volume(spec.shape); count >= kLarge) {
+    Packed packed;
+    packed.reserve(spec.dtype.value, row_length(spec.shape), static_cast<std::size_t>(count));
+    const auto take = [&](std::span<float> rows) {
+      scale(rows, factor, spec);
+      packed.append(rows);
+    };
+    if (make_input_rows(op, wanted.call, wanted.slot, recipe, kAtOnce, take))
+      return {.dtype = spec.dtype.value,
+              .count = count,
+              .device = held_.keep(std::move(packed)),
+              .origin = Origin::kRecipe};
+  }
+  HostTensor made = make_input(op, wanted.call, wanted.slot, recipe, Marks::kOff);
+  scale(made.floats, factor, spec);
+  return kept(std::move(made), Origin::kRecipe);
+}
+
+Content OutsideData::kept(HostTensor tensor, Origin origin) {
+  Content out = content_of({std::move(tensor.floats), std::move(tensor.ints)}, tensor.spec, origin, held_);
+  out.faithful = origin == Origin::kRecorded;
+  return out;
 }
 
 }  // namespace opwright::replay

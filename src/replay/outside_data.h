@@ -24,17 +24,22 @@ struct Wanted {
   std::size_t recorded = 0;  // its slot among the recorded tensors
 };
 
+// A number of a trace, whole or not; 0 where there is none.
+double number_of(const format::NativeValue* value);
+
 class OutsideData {
  public:
-  OutsideData(format::NativeTrace& trace, const DataRecipe& recipe) : trace_(trace), recipe_(recipe) {}
+  OutsideData(format::NativeTrace& trace, const DataRecipe& recipe, HeldBytes& held)
+      : trace_(trace), recipe_(recipe), held_(held) {}
 
   // Remembers what the trace says of the tensors of a call, made or not.
   void see(const format::NativeCall& call);
   Content make(const Wanted& wanted);
-  // What a result held when it was recorded; nothing where the trace does not hold it, or holds another size.
-  std::optional<Content> recorded_result(std::uint64_t seq, std::size_t place, const TensorSpec& spec);
+  // Contents of the trace as the values of a tensor; nothing where it holds another size or type, which is counted.
+  std::optional<HostTensor> contents(const Hash128& hash, const TensorSpec& spec);
 
   std::int64_t unusable() const { return unusable_; }  // recorded contents of another size or type
+  std::int64_t missing() const { return missing_; }    // inputs of which the trace has a hash, and not the contents
 
  private:
   struct Known {
@@ -42,14 +47,16 @@ class OutsideData {
     std::optional<Hash128> hash;
     format::ValueId sketch = 0;
   };
-  std::optional<Content> contents(const Hash128& hash, const TensorSpec& spec);
-  std::optional<Content> like_sketch(format::ValueId sketch, const TensorSpec& spec, std::uint64_t seed);
+  std::optional<HostTensor> like_sketch(format::ValueId sketch, const TensorSpec& spec, std::uint64_t seed);
+  Content by_recipe(const Wanted& wanted, std::uint64_t seed);
+  Content kept(HostTensor tensor, Origin origin);
   std::uint64_t seed_of(const Wanted& wanted) const;
 
   format::NativeTrace& trace_;
   DataRecipe recipe_;
+  HeldBytes& held_;
   std::unordered_map<std::uint64_t, Known> known_;  // by tensor
-  std::int64_t unusable_ = 0;
+  std::int64_t unusable_ = 0, missing_ = 0;
 };
 
 }  // namespace opwright::replay

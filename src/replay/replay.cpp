@@ -19,12 +19,14 @@ namespace {
 struct Ahead {
   std::unordered_map<std::uint64_t, std::uint64_t> last_use;  // tensor -> call
   std::unordered_set<std::uint64_t> parents;
+  std::uint64_t last_call = 0;  // chosen or not
 };
 
 Ahead look_ahead(format::NativeTrace& trace, format::CallChooser& chooser, std::uint64_t until) {
   Ahead out;
   format::CallStream stream(trace);
   while (const format::NativeCall* call = stream.next()) {
+    out.last_call = std::max(out.last_call, call->seq);
     if (call->seq > until || !chooser.takes(*call)) continue;
     if (call->parent != 0) out.parents.insert(call->parent);
     const auto used = [&](std::uint64_t id) {
@@ -38,12 +40,13 @@ Ahead look_ahead(format::NativeTrace& trace, format::CallChooser& chooser, std::
   return out;
 }
 
+bool has_one_chip(const Capabilities& device) {
+  return !device.recorded_calls && !device.mesh && device.numerics != Numerics::kNone;
+}
+
 // An operator that is described runs. Of the others, what they do to tensors tells what they are.
-Part part_of(const format::NativeCall& call, const KnownCall& known, bool has_inner, const Capabilities& device) {
+Part part_of(const format::NativeCall& call, const KnownCall& known, bool has_inner) {
   const bool returns = !call.results.empty() && known.results.size() == call.results.size();
-  if (!device.recorded_calls && device.numerics != Numerics::kNone && collective_of(known.op) != Collective::kNone &&
-      returns && !call.tensors.empty())
-    return Part::kCollective;
   if (known.plan) return Part::kRun;
   if (carries_values(known.op) && !call.tensors.empty() && returns) return Part::kCarried;
   if (known.described) return Part::kRun;
@@ -56,6 +59,24 @@ Part part_of(const format::NativeCall& call, const KnownCall& known, bool has_in
   return call.tensors.empty() ? Part::kSource : Part::kRun;
 }
 
+// Of calls that nothing was computed for.
+std::string_view why_not_run(Part part) {
+  switch (part) {
+    case Part::kSource:
+      return "it makes tensors from outside: their values are made when a call takes them";
+    case Part::kFreed:
+      return "it gives memory back";
+    case Part::kRead:
+      return "it takes a tensor out, and returns none";
+    case Part::kOther:
+      return "it touches no tensor";
+    case Part::kInside:
+      return "nothing is known of it: the calls inside of it are replayed";
+    default:
+      return "";
+  }
+}
+
 class Replayer {
  public:
   Replayer(format::NativeTrace& trace, Device& device, const Options& options, const OnStep& on_step)
@@ -63,7 +84,7 @@ class Replayer {
         device_(device),
         options_(options),
         on_step_(on_step),
-        known_(trace, device.can().board, options.assume_layout),
+        known_(trace, device.can().board, options.assume_layout, has_one_chip(device.can())),
         chooser_(trace, options.filter),
         runner_(trace, device, options_, report_) {}
 
@@ -85,7 +106,12 @@ class Replayer {
     }
     report_.copied_views = runner_.table().copied_views();
     report_.unusable = runner_.outside().unusable();
+    report_.missing = runner_.outside().missing();
+    const std::uint64_t wanted = std::min(options_.filter.last, options_.until);
+    if (wanted != UINT64_MAX && ahead_.last_call < wanted) report_.ends_early = ahead_.last_call;
     report_.peak = runner_.table().peak();
+    report_.held.values = runner_.held().most_values();
+    report_.held.all = runner_.held().most();
     for (const auto& [kind, entry] : trace_.damage().entries())
       report_.losses[kind] += static_cast<std::int64_t>(entry.count);
     report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -112,17 +138,18 @@ class Replayer {
     runner_.begin_test(context.test);
     step.phase = context.phase;
     step.label = context.label;
-    step.part = part_of(call, known, ahead_.parents.contains(call.seq), device_.can());
+    step.part = part_of(call, known, ahead_.parents.contains(call.seq));
     switch (step.part) {
       case Part::kRun:
         runner_.run(call, known, step);
         break;
       case Part::kCarried:
-      case Part::kCollective:
+        step.reason = "it moves or converts a tensor on the host: its values go on";
         runner_.carry(call, known, step);
         break;
       default:
         runner_.leave_open(call, known);
+        step.reason = why_not_run(step.part);
         break;
     }
     step.live = runner_.table().live();
@@ -163,11 +190,25 @@ class Replayer {
     for (const format::TensorResult& tensor : call.results) retire(tensor.id);
   }
 
+  void count(const Agreement& agreement, std::uint64_t call) {
+    if (agreement.made_up && agreement.by != Agreement::By::kSketch) {
+      ++report_.made_up;
+      return;
+    }
+    Report::Agreements& counts = agreement.by == Agreement::By::kContents ? report_.contents
+                                 : agreement.by == Agreement::By::kHash   ? report_.hashes
+                                                                          : report_.sketches;
+    ++(agreement.same ? counts.same : counts.differ);
+    if (!agreement.same && !report_.first_differ) report_.first_differ = call;
+  }
+
   void judge(const KnownCall& known, Step& step) {
     ++report_.calls;
     ++report_.outcomes[std::string(step.word())];
     report_.device_seconds += step.device_seconds;
     report_.reference_seconds += step.reference_seconds;
+    report_.chain_seconds += step.chain_seconds;
+    if (step.recorded) count(*step.recorded, step.call);
     if (step.part != Part::kRun) return;
     const bool failed = standing_of(step.outcome) == Standing::kFailed;
     // What was refused when it was recorded may be refused again.
@@ -209,8 +250,6 @@ std::string_view name_of(Part part) {
       return "skipped";
     case Part::kCarried:
       return "carried";
-    case Part::kCollective:
-      return "collective";
     case Part::kSource:
       return "source";
     case Part::kFreed:
@@ -221,6 +260,18 @@ std::string_view name_of(Part part) {
       return "other";
     case Part::kInside:
       return "inside";
+  }
+  return "";
+}
+
+std::string_view name_of(Agreement::By by) {
+  switch (by) {
+    case Agreement::By::kContents:
+      return "contents";
+    case Agreement::By::kHash:
+      return "hash";
+    case Agreement::By::kSketch:
+      return "sketch";
   }
   return "";
 }

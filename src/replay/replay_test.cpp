@@ -7,6 +7,7 @@
 #include "base/test_folder.h"
 #include "format/native/native_trace.h"
 #include "format/native/test_trace.h"
+#include "replay/recorded_results.h"
 
 namespace opwright::replay {
 namespace {
@@ -272,6 +273,93 @@ TEST(Replay, ContentsOfAnotherSizeAreCountedAndNotTaken) {
   EXPECT_EQ(done.report.inputs.recipe, 1);
 }
 
+// What the trace says of a tensor of call 1: the hash of these values, kept as elements of float32.
+void record_hash(Model& model, const Values& values, bool of_result) {
+  const Hash128 hash = *content_hash("float32", {1, 1, 32, 64}, values);
+  std::string bytes;
+  for (const std::uint64_t half : {hash.high, hash.low})
+    for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(half >> shift));
+  model.trace.record(10, varint(1) + varint(0) + varint(of_result ? 5 : 4) + bytes);
+}
+
+TEST(Replay, RecordedHashesAreComparedWhereTheInputsWereRecordedToo) {
+  Values positive, other;
+  for (std::size_t i = 0; i < 2048; ++i) positive.floats.push_back(1 + static_cast<float>(i % 128));
+  other = positive;
+  other.floats[17] += 1;
+  const auto with = [&](const Values& result, bool inputs) {
+    Model model;
+    model.relu({10, 1}, {20, 1, 2});
+    record_hash(model, result, true);
+    if (inputs) record_content(model, 1);
+    Watched device;
+    return replayed(model, device);
+  };
+  const Replayed same = with(positive, true);
+  ASSERT_TRUE(same.steps[0].recorded);
+  EXPECT_EQ(same.steps[0].recorded->by, Agreement::By::kHash);
+  EXPECT_TRUE(same.steps[0].recorded->same);
+  EXPECT_EQ(same.report.hashes.same, 1);
+  EXPECT_FALSE(same.report.first_differ);
+  const Replayed differs = with(other, true);
+  EXPECT_EQ(differs.report.hashes.differ, 1);
+  EXPECT_EQ(differs.report.first_differ, 1U);
+  const Replayed made_up = with(positive, false);
+  EXPECT_TRUE(made_up.steps[0].recorded->made_up);
+  EXPECT_EQ(made_up.report.hashes.same + made_up.report.hashes.differ, 0);
+  EXPECT_EQ(made_up.report.made_up, 1);
+}
+
+TEST(Replay, AnInputOfWhichTheTraceHasTheHashAloneIsCounted) {
+  Model model;
+  model.relu({10, 1}, {20, 1, 2});
+  record_hash(model, Values{std::vector<float>(2048, 1.0F), {}}, false);
+  Watched device;
+  const Replayed done = replayed(model, device);
+  EXPECT_EQ(done.report.missing, 1);
+  EXPECT_EQ(done.report.inputs.recipe, 1);
+  EXPECT_EQ(done.report.outcomes.at("passed"), 1);
+}
+
+TEST(Replay, ASketchOfAResultIsComparedInItsQuantiles) {
+  const auto with = [](double from) {
+    Model model;
+    model.relu({10, 1}, {20, 1, 2});
+    record_content(model, 1);
+    std::vector<std::string> quantiles;
+    for (const double part : {0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99})
+      quantiles.push_back(real(from + 127 * part));
+    const std::uint32_t sketch = model.trace.value(structure(
+        "sketch",
+        {{"count", integer(2048)}, {"min", real(from)}, {"max", real(from + 127)}, {"quantiles", list(quantiles)}}));
+    model.trace.record(10, varint(1) + varint(0) + varint(9) + varint(sketch));
+    Watched device;
+    return replayed(model, device);
+  };
+  EXPECT_EQ(with(1).report.sketches.same, 1);
+  EXPECT_EQ(with(200).report.sketches.differ, 1);
+}
+
+TEST(Replay, WithoutTheChainThereIsNoGlobalJudgementAndNothingIsHeldForIt) {
+  Model model;
+  model.relu({10, 1}, {20, 1, 2});
+  model.add({20, 1}, {11, 1}, {30, 1, 3});
+  model.add({30, 1}, {11, 1}, {40, 1, 4});
+  Watched device;
+  const Replayed with = replayed(model, device);
+  EXPECT_GT(with.report.held.all, with.report.held.values);
+  Options options;
+  options.chain = false;
+  const Replayed without = replayed(model, device, options);
+  EXPECT_EQ(without.report.outcomes.at("passed"), 3);
+  EXPECT_TRUE(without.steps[1].local);
+  EXPECT_FALSE(without.steps[1].global);
+  EXPECT_EQ(without.report.held.all, without.report.held.values);
+  EXPECT_EQ(without.report.held.values, with.report.held.values);
+  // Three tensors at most, as the device stores them: bfloat16.
+  EXPECT_EQ(without.report.held.values, 3 * 2048 * 2);
+}
+
 TEST(Replay, ASketchGivesNumbersLikeThoseThatWereSeen) {
   Model model;
   model.relu({10, 1}, {20, 1, 2});
@@ -295,7 +383,12 @@ TEST(Replay, ASketchGivesNumbersLikeThoseThatWereSeen) {
   EXPECT_GT(most - least, 0.8F);
 }
 
-TEST(Replay, CollectivesGoOnWithOneChipsPart) {
+// Row `row` of the part of chip `chip`, by the part of chip 0: its rows, moved on.
+float stand_in(const std::vector<float>& part, std::size_t chip, std::size_t row, std::size_t i) {
+  return part[(row + chip) % 32 * 64 + i];
+}
+
+TEST(Replay, CollectivesAreMadeOfStandInsAndJudged) {
   Model model;
   const std::uint32_t wide = model.values.spec({1, 1, 32, 128});
   model.relu({10, 1}, {20, 1, 2});
@@ -305,15 +398,45 @@ TEST(Replay, CollectivesGoOnWithOneChipsPart) {
   model.relu({50, 1}, {60, 1, 6});
   Watched device;
   const Replayed done = replayed(model, device);
-  EXPECT_EQ(done.report.outcomes.at("collective"), 2);
-  EXPECT_EQ(done.report.outcomes.at("passed"), 3);
-  ASSERT_EQ(device.given.size(), 3U);
+  EXPECT_EQ(done.report.outcomes.at("passed"), 5);
+  EXPECT_EQ(done.report.edges.recorded, 4);
+  ASSERT_EQ(device.given.size(), 5U);
+  EXPECT_EQ(device.given[1][0].floats.size(), 2 * device.gave[0][0].floats.size());
   const std::vector<float>& part = device.gave[0][0].floats;
-  const std::vector<float>& all = device.given[1][0].floats;
-  const std::vector<float>& sums = device.given[2][0].floats;
+  const std::vector<float>& all = device.given[2][0].floats;
+  const std::vector<float>& sums = device.given[4][0].floats;
   for (std::size_t row = 0; row < 32; ++row)
-    for (std::size_t i = 0; i < 128; ++i) ASSERT_EQ(all[row * 128 + i], part[row * 64 + i % 64]);
-  for (std::size_t i = 0; i < sums.size(); ++i) ASSERT_EQ(sums[i], 2 * part[i]);
+    for (std::size_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(all[row * 128 + i], part[row * 64 + i]);
+      ASSERT_EQ(all[row * 128 + 64 + i], stand_in(part, 1, row, i));
+      ASSERT_NEAR(sums[row * 64 + i], part[row * 64 + i] + stand_in(part, 1, row, i), 0.02);
+    }
+  ASSERT_EQ(done.steps[1].notes.size(), 1U);
+  EXPECT_NE(done.steps[1].notes[0].find("2 chips"), std::string::npos);
+  ASSERT_TRUE(done.steps[3].local);
+  EXPECT_GT(done.steps[3].local->rel_rms, 0);
+  EXPECT_LT(done.steps[3].local->rel_rms, 0.01);
+}
+
+TEST(Replay, AWrongSumBetweenChipsFails) {
+  Model model;
+  const std::uint32_t wide = model.values.spec({1, 1, 32, 128});
+  model.unary("ttnn.reduce_scatter", {40, 1}, {50, 1, 5}, wide, model.square);
+  Watched device;
+  device.spoil = 1;
+  const Replayed done = replayed(model, device);
+  EXPECT_EQ(done.steps[0].outcome, Outcome::kFailed);
+}
+
+TEST(Replay, AnExchangeThatItsShapesContradictIsUnsupportedAndTheRestGoesOn) {
+  Model model;
+  model.unary("ttnn.all_gather", {10, 1}, {20, 1, 2}, model.square, model.tall);
+  model.unary("ttnn.relu", {20, 1}, {30, 1, 3}, model.tall, model.tall);
+  Watched device;
+  const Replayed done = replayed(model, device);
+  EXPECT_EQ(done.steps[0].outcome, Outcome::kUnsupported);
+  EXPECT_NE(done.steps[0].reason.find("are not those of"), std::string::npos);
+  EXPECT_EQ(done.steps[1].outcome, Outcome::kPassed);
 }
 
 TEST(Replay, ADeviceWithoutNumbersAcceptsInOrder) {

@@ -37,9 +37,10 @@ Result<TensorFolder> TensorFolder::create(const std::string& path) {
 
 Status TensorFolder::write(const std::string& name, const Content& content, const TensorSpec& spec,
                            std::uint64_t tensor, const Step& step) {
-  const bool whole = content.device.floats.empty();
+  const Values values = content.device->expanded();
+  const bool whole = content.device->integer();
   std::string array = npy_header(whole ? "<i8" : "<f4", spec.shape);
-  array += whole ? bytes_of(content.device.ints) : bytes_of(content.device.floats);
+  array += whole ? bytes_of(values.ints) : bytes_of(values.floats);
   OPWRIGHT_TRY(write_into(path_, name + ".npy", array));
   return write_into(path_, name + ".json",
                     JsonObject()

@@ -92,7 +92,7 @@ TEST(Csv, HasTheSameColumnsInEveryRow) {
   EXPECT_THAT(text, ::testing::StartsWith("index,vector,key,config_hash,op,suite,outcome,reason,"));
   const std::string first = text.substr(0, text.find('\n'));
   EXPECT_EQ(written->bytes, static_cast<std::int64_t>(text.size()));
-  EXPECT_EQ(std::count(first.begin(), first.end(), ','), 46);
+  EXPECT_EQ(std::count(first.begin(), first.end(), ','), 47);
 }
 
 TEST(Junit, FailuresErrorsAndSkipsAreToldApart) {

@@ -79,7 +79,8 @@ TEST(ReportPage, HasTheFieldsOfAResult) {
                                                    {"reference_seconds", "reference"},
                                                    {"l1_per_core", "l1"}};
   const std::set<std::string> made{"cluster", "agreement"};
-  const std::set<std::string> left_out{"config_hash", "second_opinion"};  // for other tools; of a worker's answer only
+  const std::set<std::string> left_out{"config_hash", "second_opinion",
+                                       "perf"};  // for other tools; of a worker's answer only; shown by results --perf
   std::set<std::string> expected = made;
   const CaseRecord record = record_of(0);
   for_each_field(record, [&](const RecordField& field, const auto&) {

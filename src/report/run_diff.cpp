@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "report/analysis_view.h"
+#include "report/case_key.h"
 
 namespace opwright::report {
 namespace {
@@ -31,13 +32,6 @@ struct Case {
   std::size_t place = 0;  // order of first appearance
 };
 using Cases = std::unordered_map<Key, Case, Hash128Hasher>;
-
-Key key_of(const CaseRecord& record) {
-  const std::string text = !record.vector.empty() ? "v" + record.vector
-                           : !record.key.empty()  ? "k" + record.key + "/" + record.suite
-                                                  : "l" + record.line;
-  return xxh128(text);
-}
 
 int badness(Outcome outcome) {
   switch (standing_of(outcome)) {
@@ -200,7 +194,7 @@ Result<RunDiff> diff_runs(const RunRecord& a, const ResultStream& results_a, con
   std::unordered_map<std::string, int> ops;
   const auto collect = [&](Side Case::* side) {
     return [&, side](CaseRecord&& record) -> Status {
-      Case& one = cases.try_emplace(key_of(record), Case{.place = cases.size()}).first->second;
+      Case& one = cases.try_emplace(case_key(record), Case{.place = cases.size()}).first->second;
       one.op = ops.try_emplace(record.op, static_cast<int>(ops.size())).first->second;
       merge(one.*side, record);
       return {};
@@ -227,7 +221,7 @@ Result<RunDiff> diff_runs(const RunRecord& a, const ResultStream& results_a, con
   // B's texts where B has the case: its repeat line is the one that shows the change.
   const auto fetch = [&](bool only_missing) {
     return [&, only_missing](CaseRecord&& record) -> Status {
-      const auto found = wanted.find(key_of(record));
+      const auto found = wanted.find(case_key(record));
       if (found == wanted.end()) return {};
       for (const std::size_t i : found->second) {
         Change& change = pending[i].change;

@@ -91,6 +91,30 @@ bool set_memory(TensorSpec& spec, std::string_view text) {
   return true;
 }
 
+bool set_tile(TensorSpec& spec, std::string_view text) {
+  const std::size_t by = text.find('x');
+  if (by == std::string_view::npos) return false;
+  const auto height = number_of(text.substr(0, by)), width = number_of(text.substr(by + 1));
+  if (!height || !width || *height < 1 || *width < 1) return false;
+  spec.tile = Shape{static_cast<std::int64_t>(*height), static_cast<std::int64_t>(*width)};
+  if (*spec.tile == Shape{32, 32}) spec.tile.reset();  // which needs no word
+  return true;
+}
+
+bool set_orientation(TensorSpec& spec, std::string_view text) {
+  if (!spec.memory || !spec.memory->shard) return false;
+  return set_name(spec.memory->shard->orientation, parse_orientation(text));
+}
+
+// The tensor of one device: what it holds there is its shape.
+bool take_placement(TensorSpec& spec, std::string_view text) {
+  if (text != "none" || !spec.placement) return false;
+  spec.placement.reset();
+  if (spec.device_shape) spec.shape = *std::move(spec.device_shape);
+  spec.device_shape.reset();
+  return true;
+}
+
 bool set_in_tensor(TensorSpec& spec, const FactName& name, std::string_view value) {
   const auto number = number_of(value);
   if (name.axis) {
@@ -108,6 +132,9 @@ bool set_in_tensor(TensorSpec& spec, const FactName& name, std::string_view valu
   if (name.fact == "dtype") return set_name(spec.dtype, parse_dtype(value));
   if (name.fact == "layout") return set_name(spec.layout, parse_layout(value));
   if (name.fact == "memory") return set_memory(spec, value);
+  if (name.fact == "tile") return set_tile(spec, value);
+  if (name.fact == "orientation") return set_orientation(spec, value);
+  if (name.fact == "placement") return take_placement(spec, value);
   return false;
 }
 

@@ -11,8 +11,8 @@
 namespace opwright::shrink {
 
 // The fact set to a value: a dimension, a rank (leading ones come or go), a dtype or layout by its name, a memory as
-// the text of a memory config, any other by its text. Nothing where the call has no such fact, or the text is none of
-// it.
+// the text of a memory config, a tile as "16x32", a placement taken away by "none", any other by its text. Nothing
+// where the call has no such fact, or the text is none of it.
 std::optional<OpConfig> with(const OpConfig& config, std::string_view fact, std::string_view value);
 // An argument, a field of a struct or an item of a list taken away.
 std::optional<OpConfig> without(const OpConfig& config, std::string_view fact);

@@ -18,8 +18,8 @@ class Probe {
 
   // False: something smaller was found, and all is to be asked again.
   bool look() {
-    return simplify() && dimensions() && shards() && values() && away() && raise() && broadcasts() && differences() &&
-           passed();
+    return simplify() && dimensions() && shards() && values() && orders() && away() && raise() && broadcasts() &&
+           differences() && passed() && explained();
   }
   std::vector<Needed> take() { return std::move(needs_); }
 
@@ -38,6 +38,8 @@ class Probe {
   // Every step that makes it plainer, alone.
   bool simplify();
   void note(const Step& step, const Subject& passing);
+  // The number that is enough, and the next nearer to zero.
+  void note_number();
   void note_rank(const Step& step, const Subject& passing);
   // Numbers are looked at later: they may have a limit.
   void note_argument(const std::string& name);
@@ -47,7 +49,8 @@ class Probe {
   // The same tensors on fewer cores.
   bool shards();
   bool values();
-  // Arguments of which nothing in particular is needed.
+  // Arguments of which nothing in particular is needed. Of a list that none may be missing of, the last item: with one
+  // less there is no such place.
   bool passed();
   void value_need(const std::string& name, const std::string& text, const Search::Edge& edge);
   // What is plain already, made something else: all together, and each alone where that passes.
@@ -69,13 +72,20 @@ class Probe {
   bool broadcasts();
   // Dimensions of two tensors that must not be the same.
   bool differences();
+  // Lists that are an order, such as that of dimensions: which places of it must be as they are.
+  bool orders();
+  // Needs that another one is the reason for.
+  bool explained();
+  void order_need(const std::string& name, const std::vector<std::int64_t>& order);
 
   Search& search_;
   const Rules& rules_;
   Trials& trials_;
   std::vector<Needed> needs_;
   std::set<std::string> passed_;    // arguments that it passes without
+  OpConfig lower_;                  // of a lower rank, where that passes
   std::vector<Needed> with_cores_;  // dimensions with which the number of cores changes
+  std::vector<OpConfig> fewer_;     // what passed then
   std::vector<std::string> same_;
   OpConfig base_;  // the case with the most dimensions that fails
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
 
 #include "model/case_line.h"
 #include "model/tensor_facts.h"
@@ -48,6 +50,7 @@ bool Probe::simplify() {
 }
 
 void Probe::note(const Step& step, const Subject& passing) {
+  if (step.kind == kData && now().recipe.kept) return note_number();
   if (step.kind == kData) return add("data", Is::kUnequal, step.fact);
   if (step.kind == kRanks) return note_rank(step, passing);
   if (step.kind == kArguments) return note_argument(step.fact);
@@ -62,6 +65,24 @@ void Probe::note(const Step& step, const Subject& passing) {
   add(step.fact, Is::kEqual, fact(step.fact));
 }
 
+void Probe::note_number() {
+  const KeptNumbers kept = now().recipe.kept.value_or(KeptNumbers());
+  const std::string name = kept.input + ".value";
+  if (has(name)) return;
+  const double value = kept.value.value_or(0), step = value < 0 ? -1 : 1;
+  const auto with_value = [&](double other) {
+    Subject subject = now();
+    subject.recipe.kept->value = other;
+    return trials_.answer(subject, kNeeds);
+  };
+  const bool is_whole = value == std::floor(value) && value != 0;
+  if (!is_whole || (value != step && with_value(value - step) != Answer::kPasses))
+    return add(name, Is::kUnequal, "0", fmt::format("one of {} is enough, with all others plain", value));
+  const std::string seen = fmt::format("one of {} fails, with all others plain", value);
+  if (with_value(value + step) == Answer::kPasses) return add(name, Is::kEqual, fmt::format("{}", value), seen);
+  add(name, value < 0 ? Is::kLess : Is::kMore, fmt::format("{}", value - step), seen);
+}
+
 void Probe::note_rank(const Step& step, const Subject& passing) {
   std::string name = step.fact;
   if (name.empty())
@@ -70,6 +91,7 @@ void Probe::note_rank(const Step& step, const Subject& passing) {
         name = tensor + ".rank";
     });
   if (has(name)) return;
+  lower_ = passing.config;
   add(name, Is::kMore, std::to_string(static_cast<int>(number_of(fact(name)).value_or(1)) - 1));
 }
 
@@ -102,6 +124,15 @@ bool Probe::values() {
 }
 
 bool Probe::passed() {
+  std::map<std::string, std::vector<std::string>> lists;
+  for (const std::string& name : passed_)
+    if (const std::size_t at = name.rfind('#'); at != std::string::npos) lists[name.substr(0, at)].push_back(name);
+  for (const auto& [list, items] : lists) {
+    const Value* value = value_at(now().config.args, find_fact(now().config.args, list)->steps);
+    if (value == nullptr || value->as_list() == nullptr || value->as_list()->size() != items.size()) continue;
+    for (const std::string& item : items)
+      if (item != fmt::format("{}#{}", list, items.size() - 1)) passed_.erase(item);
+  }
   for (const std::string& name : passed_) {  // whatever is in it, no part of it alone is the reason
     const bool part = std::ranges::any_of(needs_, [&](const Needed& needed) {
       const std::string_view fact = needed.need.fact;

@@ -32,7 +32,9 @@ bool Probe::dimensions() {
     Needed needed{{place.fact, Is::kMore, std::to_string(*edge.passes)},
                   without_first(edge.facts),
                   fmt::format("{} passes, {} fails", *edge.passes, edge.fails)};
-    (other_cores(edge.passing.config) ? with_cores_ : needs_).push_back(std::move(needed));
+    const bool is_fewer = other_cores(edge.passing.config);
+    if (is_fewer) fewer_.push_back(edge.passing.config);
+    (is_fewer ? with_cores_ : needs_).push_back(std::move(needed));
   }
   return true;
 }
@@ -71,8 +73,13 @@ bool Probe::shards() {
       if (answer == Answer::kPasses) passes = static_cast<std::int64_t>(*got);
       low = middle;
     }
+    // A smaller shape may lie on more of them than this one can be cut for.
+    for (const OpConfig& smaller : fewer_)
+      if (const auto other = number_of(fact_of(smaller.args, tensor + ".cores").value_or(""));
+          passes && other && *other < static_cast<double>(cores))
+        passes = std::max(*passes, static_cast<std::int64_t>(*other));
     if (passes)
-      add(tensor + ".cores", Is::kMore, std::to_string(cores - 1), fmt::format("{} passes, {} fails", *passes, cores));
+      add(tensor + ".cores", Is::kMore, std::to_string(*passes), fmt::format("{} passes, {} fails", *passes, cores));
     found = found || passes;
   }
   // Nobody can have fewer cores and the same shape: it is the shape that is seen.

@@ -8,6 +8,7 @@
 
 #include "exec/call_facts.h"
 #include "shrink/edit.h"
+#include "shrink/numbers.h"
 
 namespace opwright::shrink {
 namespace {
@@ -45,12 +46,12 @@ void Search::reduce(std::span<const Step> steps) {
 }
 
 void Search::run() {
+  reduce_data();  // first: other shapes have other data, and what fails must not depend on that
   reduce(plainer(now_, rules_));
   for (const Place& place : places_of(now_.config))
     if (place.tensor && place.value > 1) lower_dimension(place.fact);
   reduce_ranks();
   reduce_values();
-  reduce_data();
 }
 
 void Search::reduce_ranks() {
@@ -92,7 +93,10 @@ void Search::reduce_values() {
 
 void Search::reduce_data() {
   for (const Step& step : plainer_data(now_))
-    if (const auto made = step.apply(now_); made && try_now(*made, kData) && step.fact != "seed") return;
+    if (const auto made = step.apply(now_); made && try_now(*made, kData) && step.fact != "seed") break;
+  const Distribution data = now_.recipe.distribution;
+  if (data == Distribution::kZeros || data == Distribution::kOnes || now_.recipe.kept) return;
+  if (auto made = with_one_number(now_, rules_, trials_)) now_ = *std::move(made);
 }
 
 Search::Edge Search::lower_dimension(const std::string& fact) {

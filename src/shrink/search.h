@@ -39,6 +39,7 @@ class Search {
   void reduce(std::span<const Step> steps);
   void reduce_ranks();
   void reduce_values();
+  // Zeros, ones, whole numbers; else one number among zeros.
   void reduce_data();
 
   const Rules& rules_;

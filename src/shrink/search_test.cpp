@@ -103,6 +103,59 @@ TEST(Search, ShardsFollowTheShape) {
   EXPECT_THAT(found.line, testing::HasSubstr("(0,0)-(3,0)"));
 }
 
+// Fails where a number of an input is larger: the data is what the rules draw.
+Found shrunk_data(const std::string& line, const std::string& input, float limit, std::string_view fault) {
+  const CallCondition condition = *parse_condition(fault);
+  const Rules rules(*find_board("n150"));
+  Trials trials(
+      [&](const Subject& asked) -> Result<Answer> {
+        if (!holds(condition, asked.config.op, asked.config.args)) return Answer::kPasses;
+        for (const Rules::Input& one : rules.inputs_of(asked.config))
+          for (std::int64_t i = 0; one.name == input && i < one.elements; ++i)
+            if (rules.drawn(asked.config, asked.recipe, input, i).value_or(0) > limit) return Answer::kFails;
+        return Answer::kPasses;
+      },
+      {}, [] { return 0.0; });
+  const Shrunk result = shrink_case({*parse_case(line), {}, {}}, rules, trials);
+  Found found{
+      case_line(result.smallest.config), data_text(result.smallest.recipe), {}, {}, trials.run(), trials.spent()};
+  for (const Needed& needed : result.needs) found.needs.push_back(to_text(needed.need));
+  return found;
+}
+
+TEST(Search, ANumberIsFoundAndBroughtDown) {
+  const Found found =
+      shrunk_data("ttnn.add(input_tensor_a=" + tensor("1,1,8,16") + ", input_tensor_b=" + tensor("1,1,8,16") + ")",
+                  "input_tensor_b", 1, "ttnn.add and input_tensor_a[-1] > 3");
+  EXPECT_THAT(found.needs, UnorderedElementsAre("input_tensor_b.value > 1", "input_tensor_a[-1] > 3"));
+  EXPECT_EQ(found.data, "integers:input_tensor_b@0=2");
+  EXPECT_THAT(found.line, testing::HasSubstr("tensor([4]"));
+}
+
+TEST(Search, OfAnOrderThePlaceThatMattersIsSaid) {
+  const std::string line = "ttnn.permute(input_tensor=" + tensor("1,4,64,96") + ", dims=[0,2,1,3])";
+  EXPECT_THAT(shrunk(line, "dims#1 = 2").needs, ElementsAre("dims#1 = 2"));
+  EXPECT_THAT(shrunk(line, "dims#0 = 0 and dims#3 = 3").needs, UnorderedElementsAre("dims#0 = 0", "dims#3 = 3"));
+  EXPECT_THAT(shrunk(line, "dims = [0,2,1,3]").needs, ElementsAre("dims = [0,2,1,3]"));
+  EXPECT_THAT(shrunk(line, "ttnn.permute").needs, ElementsAre());
+}
+
+TEST(Search, OfAListTheLastItemStandsForItsLength) {
+  const std::string one = tensor("1,1,32,64");
+  const std::string line = "ttnn.concat(tensors=[" + one + "," + one + "," + one + "], dim=2)";
+  EXPECT_THAT(shrunk(line, "tensors#2 passed").needs, ElementsAre("tensors#2 passed"));
+}
+
+TEST(Search, TilesAndPlacementsAreMadePlain) {
+  const std::string line =
+      "ttnn.abs(input_tensor=tensor([1,1,64,96] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED) tile [16,32] placed "
+      "[Shard(3),Replicate] over [2,4] of mesh [2,4]))";
+  EXPECT_EQ(shrunk(line, "ttnn.abs").line, "ttnn.abs(input_tensor=" + tensor("1") + ")");
+  EXPECT_THAT(shrunk(line, "input_tensor.tile = 16x32").needs, ElementsAre("input_tensor.tile = 16x32"));
+  EXPECT_THAT(shrunk(line, "input_tensor.placement = Shard(3),Replicate").needs,
+              ElementsAre("input_tensor.placement = Shard(3),Replicate"));
+}
+
 TEST(Search, TheShortestSequenceIsLeft) {
   const std::string good = "ttnn.neg(input_tensor=" + tensor("1,1,32,32") + ")";
   const std::string maker = "ttnn.exp(input_tensor=" + tensor("1,1,64,96") + ")";

@@ -1,5 +1,6 @@
 #include "shrink/shrink_case.h"
 
+#include "shrink/numbers.h"
 #include "shrink/search.h"
 #include "shrink/sequence.h"
 
@@ -34,6 +35,11 @@ Shrunk shrink_case(const Subject& given, const Rules& rules, Trials& trials) {
   }
   Shrunk out;
   out.needs = find_needs(search, rules, trials);
+  // Last: where a number stands means nothing in another shape.
+  const DataRecipe& recipe = search.smallest().recipe;
+  const bool is_plain = recipe.distribution == Distribution::kZeros || recipe.distribution == Distribution::kOnes;
+  if (!is_plain && !recipe.kept)
+    if (auto fewer = with_kept_numbers(search.smallest(), rules, trials)) search.take(*std::move(fewer));
   out.smallest = search.smallest();
   return out;
 }

@@ -67,7 +67,7 @@ void add_arguments(const Subject& subject, const Rules& rules, std::vector<Step>
 }
 
 void add_tensors(const Subject& subject, const Rules& rules, std::vector<Step>& out) {
-  const auto set = [&](std::string_view kind, std::string fact, std::string_view value) {
+  const auto set = [&](std::string_view kind, const std::string& fact, std::string_view value) {
     out.push_back(step_of(kind, fact, rules, [fact, value, &rules](const OpConfig& config) {
       return set_fact(config, fact, value, rules);
     }));
@@ -82,6 +82,9 @@ void add_tensors(const Subject& subject, const Rules& rules, std::vector<Step>& 
     if (spec->memory) set(kMemories, name + ".memory", kPlainMemory);
     if (spec->memory && spec->memory->sharded() && spec->memory->buffer.value == BufferType::kL1)
       set(kMemories, name + ".memory", kNearMemory);
+    if (spec->memory && spec->memory->shard) set(kMemories, name + ".orientation", kPlainOrientation);
+    if (spec->placement) set(kPlacements, name + ".placement", kPlainPlacement);
+    if (spec->tile) set(kTiles, name + ".tile", kPlainTile);
     if (is_float(*spec)) set(kDtypes, name + ".dtype", kPlainDtype);
     set(kLayouts, name + ".layout", kPlainLayout);
   });
@@ -221,7 +224,8 @@ std::vector<Step> fewer_ranks(const Subject& subject, const Rules& rules) {
 std::vector<Step> plainer_data(const Subject& subject) {
   std::vector<Step> out;
   for (const Distribution data : {Distribution::kZeros, Distribution::kOnes, Distribution::kIntegers}) {
-    if (subject.recipe.distribution == data) break;
+    if (subject.recipe.distribution == data && !subject.recipe.kept) break;
+    if (data == Distribution::kIntegers && subject.recipe.kept) break;
     out.push_back({kData, std::string(flag_of(data)), [data](const Subject& now) -> std::optional<Subject> {
                      Subject made = now;
                      made.recipe = {data, 1};

@@ -16,9 +16,11 @@ namespace opwright::shrink {
 
 inline constexpr std::string_view kDimensions = "dimensions", kRanks = "ranks", kArguments = "arguments",
                                   kMemories = "memory", kDtypes = "dtypes", kLayouts = "layouts", kValues = "values",
-                                  kData = "data", kSequence = "sequence", kNeeds = "what matters";
+                                  kData = "data", kTiles = "tiles", kPlacements = "placements", kSequence = "sequence",
+                                  kNeeds = "what matters";
 inline constexpr std::string_view kPlainMemory = "memory(DRAM INTERLEAVED)", kNearMemory = "memory(L1 INTERLEAVED)";
-inline constexpr std::string_view kPlainDtype = "BFLOAT16", kPlainLayout = "TILE";
+inline constexpr std::string_view kPlainDtype = "BFLOAT16", kPlainLayout = "TILE", kPlainTile = "32x32",
+                                  kPlainPlacement = "none", kPlainOrientation = "ROW_MAJOR";
 
 struct Step {
   std::string_view kind;

@@ -9,8 +9,7 @@ namespace opwright::shrink {
 std::string key_of(const Subject& subject) {
   std::string key;
   for (const OpConfig& config : subject.before) key += case_line(config) + '\n';
-  return key +
-         fmt::format("{}\n{} {}", case_line(subject.config), flag_of(subject.recipe.distribution), subject.recipe.seed);
+  return key + fmt::format("{}\n{} {}", case_line(subject.config), data_text(subject.recipe), subject.recipe.seed);
 }
 
 }  // namespace opwright::shrink

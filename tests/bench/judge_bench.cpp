@@ -20,6 +20,7 @@
 #include "base/vectorised.h"
 #include "compare/judge.h"
 #include "model/value.h"
+#include "ops/shared/activation.h"
 
 namespace {
 
@@ -66,7 +67,7 @@ struct Subject {
   ErrorBudget budget;
   SameChoice same_choice = {};
   std::span<const double> before = {};
-  std::function<double(double)> after = {};
+  EachOf after = {};
   std::vector<double> read_seconds = {};
   std::vector<double> judge_seconds = {};
   std::string outcome = {};
@@ -118,6 +119,25 @@ float cut(double value) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xFFFF0000u);
 }
 
+// A function behind what is judged, as references hand it over.
+struct Fused {
+  Fused(const char* function, std::span<const double> before, const HostTensor& given) : name(function), actual(given) {
+    const Value argument{name};
+    Exact exact;
+    exact.value.assign(before.begin(), before.end());
+    apply_after(*exact_activations(&argument, "activation"), exact);
+    value = std::move(exact.value);
+    after = std::move(exact.after);
+    std::vector<double> values(actual.floats.begin(), actual.floats.end());
+    after(values);
+    std::ranges::transform(values, actual.floats.begin(), cut);
+  }
+  std::string name;
+  HostTensor actual;
+  std::vector<double> value;
+  EachOf after;
+};
+
 ErrorBudget budget_of(ErrorBudget::Kind kind) {
   ErrorBudget budget;
   budget.kind = kind;
@@ -161,11 +181,7 @@ int main(int argc, char** argv) {
   ErrorBudget shared = budget_of(Kind::kElementwise);
   shared.common = 0.01;
   const SameChoice never = [](std::int64_t, double, double) { return false; };
-  const std::function<double(double)> relu = [](double x) { return x > 0 ? x : 0.0; };
-  HostTensor fused = bf16;
-  for (float& value : fused.floats) value = std::max(value, 0.0F);
-  std::vector<double> after(n);
-  std::ranges::transform(exact, after.begin(), relu);
+  Fused relu("relu", exact, bf16), silu("silu", exact, bf16), gelu("gelu", exact, bf16);
   HostTensor narrow = bf16;
   narrow.spec.shape = {static_cast<std::int64_t>(n) / 32, 32};
   HostTensor single = bf16;
@@ -189,8 +205,16 @@ int main(int argc, char** argv) {
       {"contraction bfloat16, rows of 1", &single, exact, magnitude, budget_of(Kind::kContraction)},
       {"contraction bfloat16, no magnitudes", &bf16, exact, {}, budget_of(Kind::kContraction)},
       {"contraction bfloat8_b", &block, exact, magnitude, budget_of(Kind::kContraction)},
-      {"contraction bfloat16, fused relu", &fused, after, magnitude, budget_of(Kind::kContraction), {}, exact, relu},
   };
+  for (const Fused* fused : {&relu, &silu, &gelu})
+    subjects.push_back({"contraction bfloat16, fused " + fused->name,
+                        &fused->actual,
+                        fused->value,
+                        magnitude,
+                        budget_of(Kind::kContraction),
+                        {},
+                        exact,
+                        fused->after});
   if (argc > 3) std::erase_if(subjects, [&](const Subject& s) { return s.name.find(argv[3]) == std::string::npos; });
   for (std::size_t i = 0; i < turns; ++i)
     for (Subject& subject : subjects) turn(subject);

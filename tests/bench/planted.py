@@ -92,7 +92,7 @@ def table(rounds: list[dict[str, Any]]) -> tuple[dict[str, Counter[str]], list[s
     lines = []
     for (bug, op), records in sorted(survivors.items(), key=lambda item: -len(item[1])):
         most = max(records, key=lambda record: record["planted"]["change"])
-        lines.append(f"not noticed: {len(records):3} x {bug} in {op}, change up to {most['planted']['change']:.3g}: {most['case'][:160]}")
+        lines.append(f"not noticed: {len(records):3} x {bug} in {op}, change up to {most['planted']['change']:.3g}: {most['case'][:400]}")
     return families, lines
 
 

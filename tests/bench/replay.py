@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 """What a replay costs beyond the device and the references: 10,000 calls of small layers on the simulated device.
 
-    tests/bench/replay.py [--calls N] [--width N]
+    tests/bench/replay.py [--calls N] [--width N] [--no-chain] [--trace FILE]
 
-`$OPWRIGHT_BIN` is the program. Printed are the seconds in the device (Device::run), in references and judge, and the
-rest, as a part of the device's own and of both; and the memory of the process beside what the trace's tensors take.
+`$OPWRIGHT_BIN` is the program. Printed are the seconds in the device (Device::run), in references and judge, in comparing with the chain and keeping it,
+and the rest, as parts of the device's own; and the memory of the process, beyond that of one that computes nothing,
+beside what the trace's tensors take. `--trace FILE` measures a trace of yours, `--no-chain` without the chain.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
@@ -49,27 +49,47 @@ def layers(calls: int, width: int) -> bytes:
     return trace.bytes()
 
 
+def measured(program: pathlib.Path, path: pathlib.Path, *flags: str) -> tuple[dict, int]:
+    """The report of a replay, and the most bytes that its process had in memory."""
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen([program, "replay", path, *flags, "--format", "json"], stdout=out)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read()
+    if child.returncode not in (0, 1):
+        sys.exit(f"replay {path} ended with {child.returncode}")
+    return json.loads(text), used.ru_maxrss * 1024
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--calls", type=int, default=10_000)
     options.add_argument("--width", type=int, default=256)
+    options.add_argument("--trace", type=pathlib.Path)
+    options.add_argument("--no-chain", action="store_true")
     asked = options.parse_args()
-    program = os.environ.get("OPWRIGHT_BIN") or ROOT / "build" / "release" / "opwright"
+    program = pathlib.Path(os.environ.get("OPWRIGHT_BIN") or ROOT / "build" / "release" / "opwright")
+    flags = ["--no-chain"] if asked.no_chain else []
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "bench.opwt")
-        path.write_bytes(layers(asked.calls, asked.width))
-        done = subprocess.run([program, "replay", path, "--format", "json"], capture_output=True, encoding="utf-8")
-    if done.returncode != 0:
-        print(done.stdout[-2000:] + done.stderr, file=sys.stderr)
-        return 3
-    report = json.loads(done.stdout)
-    device, reference = report["device_seconds"], report["reference_seconds"]
-    rest = report["seconds"] - device - reference
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        path = asked.trace
+        if path is None:
+            path = pathlib.Path(folder, "bench.opwt")
+            path.write_bytes(layers(asked.calls, asked.width))
+        _, start = measured(program, path, "--device", "null")  # reads and understands the same, and computes nothing
+        report, peak = measured(program, path, *flags)
+    device, chain = report["device_seconds"], report["chain_seconds"]
+    judge = report["reference_seconds"] - chain
+    rest = report["seconds"] - device - judge - chain
     print(f"{report['replayed']:,} calls run, {report['outcomes']}")
-    print(f"device {device:.2f} s, references and judge {reference:.2f} s, the rest {rest:.2f} s")
-    print(f"the rest is {100 * rest / device:.1f} % of the device, {100 * rest / (device + reference):.1f} % of both")
-    print(f"tensors at once {sum(report['peak_bytes'].values()) / 1e6:.1f} MB, the process {peak / 1e6:.1f} MB")
+    print(f"device {device:.2f} s, references and judge {judge:.2f} s, chain {chain:.2f} s, the rest {rest:.2f} s")
+    print(f"the rest is {100 * rest / device:.1f} % of the device, {100 * rest / (device + judge):.1f} % with its judge")
+    both = rest + chain
+    print(f"with the chain {100 * both / device:.1f} % of the device, {100 * both / (device + judge):.1f} % with its judge")
+    tensors, held = sum(report["peak_bytes"].values()), report["held_bytes"]
+    print(f"tensors at once {tensors / 1e6:.2f} MB")
+    print(f"held {held['values'] / 1e6:.2f} MB, with the chain {held['with_chain'] / 1e6:.2f} MB")
+    print(f"the process {(peak - start) / 1e6:.2f} MB beyond one that computes nothing ({start / 1e6:.2f} MB)")
     return 0
 
 

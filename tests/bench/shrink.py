@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
 from shrink_faults import carry_out, faults  # noqa: E402
+from shrink_faults_more import more_faults  # noqa: E402
 
 GOAL = 0.95
 MOST_TRIALS = 60
@@ -27,7 +28,8 @@ def main() -> int:
     parser.add_argument("--only", default="", help="faults whose kind or family has this word")
     parser.add_argument("--verbose", action="store_true", help="a line a fault")
     options = parser.parse_args()
-    todo = [fault for fault in faults(options.seed) if options.only in f"{fault.kind} {fault.family} {fault.device}"]
+    every = [*faults(options.seed), *more_faults(options.seed)]
+    todo = [fault for fault in every if options.only in f"{fault.kind} {fault.family} {fault.device}"]
     tried, right, wrong = Counter(), Counter(), []
     trials, seconds = [], []
     with ThreadPoolExecutor(2) as pool:

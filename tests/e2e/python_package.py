@@ -55,7 +55,8 @@ def has_module(python: Path, name: str) -> bool:
 def pythons_with(*modules: str) -> dict[str, Path]:
     """Pythons that have these modules: supported ones, and that of `./x setup --with-ttnn`."""
     found = dict(supported())
-    ttnn_env = support.REPO / "build" / "ttnn-env" / "bin" / "python"
+    named = os.environ.get("OPWRIGHT_TTNN_PYTHON")
+    ttnn_env = Path(named) if named else support.REPO / "build" / "ttnn-env" / "bin" / "python"
     if ttnn_env.exists():
         found["ttnn-env"] = ttnn_env
     return {name: python for name, python in found.items() if all(has_module(python, module) for module in modules)}

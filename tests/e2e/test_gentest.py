@@ -1,6 +1,7 @@
 """`opwright gentest`: files that need nothing of opwright, written from recorded configurations."""
 
 import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -247,3 +248,20 @@ def test_cases_run_through_the_library(opwright, opwright_program, tmp_path):
     assert f"[  PASSED  ] {generated} tests." in done.stdout
     none = subprocess.run([program], env=support.command_env(tmp_path, OPWRIGHT_CASES=tmp_path / "no"), capture_output=True, text=True)
     assert none.returncode == 3 and "cannot be read" in none.stderr
+
+
+def test_the_cases_project_is_configured_and_compiles(opwright, tmp_path):
+    """As its CMakeLists.txt says; the whole library is not built again for it: the compiler checks the program against it."""
+    folder = tmp_path / "cases"
+    made = opwright("gentest", NATIVE / "mlp.opwt.zst", "--to", "cases", "-o", folder, "--op", "add")
+    assert made.returncode == 0, made.stderr
+    command = ["cmake", "-S", folder, "-B", folder / "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    nobody = subprocess.run([*command, "-DOPWRIGHT_SOURCE=/nobody"], capture_output=True, text=True, timeout=240)
+    assert nobody.returncode != 0 and "is no checkout of opwright" in nobody.stderr
+    shutil.rmtree(folder / "build")
+    done = subprocess.run([*command, f"-DOPWRIGHT_SOURCE={support.REPO}"], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    commands = json.loads((folder / "build" / "compile_commands.json").read_text())
+    (entry,) = [one for one in commands if one["file"] == str(folder / "run_cases.cpp")]
+    checked = subprocess.run([*shlex.split(entry["command"]), "-fsyntax-only"], cwd=entry["directory"], capture_output=True, text=True, timeout=240)
+    assert checked.returncode == 0, checked.stderr

@@ -282,7 +282,7 @@ print(table.group_by(["operation"]).aggregate([("calls", "sum")]).filter(
 
 
 def test_parquet(store, opwright, tmp_path) -> None:
-    """Needs a Python with pyarrow: OPWRIGHT_TEST_PYTHONS names one."""
+    """Needs a Python with pyarrow: ./x test installs it beside ttnn; OPWRIGHT_TEST_PYTHONS names another."""
     python = next(iter(python_package.pythons_with("pyarrow").values()), None)
     if python is None:
         pytest.skip("no Python with pyarrow; OPWRIGHT_TEST_PYTHONS may name one")

@@ -252,7 +252,7 @@ def test_old_store_is_read_as_it_lies(opwright, old_store) -> None:
 def test_old_store_is_migrated_and_its_rows_unchanged(opwright, old_store) -> None:
     before, answers = traces.table_dump(old_store), traces.shown(opwright, store=old_store)
     assert load_trace(opwright, fixture("demo"), store=old_store)["added"] == 0  # known: only the schema is new
-    assert version(old_store) == 8
+    assert version(old_store) == 9
     after = traces.table_dump(old_store)
     assert after.pop("run") == after.pop("result") == []
     assert len(after.pop("sequence")) <= len(after.pop("piece"))
@@ -283,12 +283,12 @@ def test_old_store_and_its_traces_again_is_a_new_store(opwright, old_store, tmp_
 
 def test_newer_store_is_refused_and_not_touched(opwright, store) -> None:
     db = sqlite3.connect(store)
-    db.execute("PRAGMA user_version = 9")
+    db.execute("PRAGMA user_version = 10")
     db.close()
     before = traces.table_dump(store)
     for command in (("ops",), ("import", fixture("demo")), ("import", "--dry-run", fixture("demo"))):
         result = opwright(*command)
-        assert result.returncode == 3 and "store schema 9, this build knows up to 8; use a newer opwright" in result.stderr
+        assert result.returncode == 3 and "store schema 10, this build knows up to 9; use a newer opwright" in result.stderr
     result = opwright("--store", "other.db", "import", store)
     assert result.returncode == 3 and "use a newer opwright" in result.stderr
-    assert (traces.table_dump(store), version(store)) == (before, 9)
+    assert (traces.table_dump(store), version(store)) == (before, 10)

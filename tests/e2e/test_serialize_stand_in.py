@@ -40,6 +40,18 @@ class Linear:
     program_config: Any = None
 
 
+@dataclass(kw_only=True, slots=True)
+class Mapped:
+    memory_config: Any = None
+    activations: list[Any] | None = None
+
+    def keys(self):
+        return ["memory_config", "activations"]
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+
 @dataclass
 class Norm:
     epsilon: float
@@ -52,7 +64,7 @@ import enum
 from pathlib import Path
 
 import pytest
-from models.demos.deepseek_v3.utils.config_dataclass import DeviceStub, Linear, Norm, OfWeights, Saved
+from models.demos.deepseek_v3.utils.config_dataclass import DeviceStub, Linear, Mapped, Norm, OfWeights, Saved
 from models.demos.deepseek_v3.utils.serialize_configs import from_jsonable, to_jsonable
 
 MEMORY = {"__type__": "ttnn.MemoryConfig", "memory_layout": "TILE", "buffer_type": "DRAM"}
@@ -96,7 +108,7 @@ def test_specs_of_configs_survive_as_dicts():
 
 @pytest.mark.parametrize("memory", [MEMORY, {**MEMORY, "memory_layout": "L1_SHARDED", "buffer_type": "L1"}, None])
 def test_a_memory_spec_in_any_dataclass(memory):
-    for config in (Saved(Path("w"), memory), Norm(1e-6, None, memory)):
+    for config in (Saved(Path("w"), memory), Norm(1e-6, None, memory), Mapped(memory_config=memory, activations=["SILU"])):
         assert there_and_back(config) == config
 
 
@@ -109,6 +121,27 @@ def test_enums_paths_and_references_to_tensors():
     assert there_and_back(Path("a/b.txt")) == Path("a/b.txt")
     tensor = {"__type__": "ttnn.TensorRef", "shape": [1, 1, 32, 4096], "dtype": "bfloat16"}
     assert there_and_back(tensor) == tensor
+
+
+class OwnProgramConfig:
+    def __init__(self, block=1):
+        self.block = block
+        self._hidden = 2
+
+
+class MadeOtherwiseProgramConfig:
+    def __init__(self, path):
+        self.rows, self.grid = len(path), (8, 4)
+
+
+def test_program_configs_of_any_class():
+    spec = to_jsonable(OwnProgramConfig(4))
+    assert spec == {"__type__": f"{__name__}.OwnProgramConfig", "block": 4}
+    assert from_jsonable(spec).block == 4
+    made = there_and_back(MadeOtherwiseProgramConfig("abc"))
+    assert isinstance(made, MadeOtherwiseProgramConfig) and (made.rows, made.grid) == (3, (8, 4))
+    unknown = {"__type__": f"{__name__}.NoProgramConfig", "block": 4}
+    assert from_jsonable(unknown) == unknown
 
 
 def test_a_device_is_put_in_its_place():
@@ -181,20 +214,20 @@ def run(tmp_path: Path):
 
 
 def test_without_ttnn(run) -> None:
-    assert "9 passed" in run(sys.executable, python_package.SOURCES, "test_configs.py")
+    assert "10 passed" in run(sys.executable, python_package.SOURCES, "test_configs.py")
 
 
 def test_with_a_stand_in_for_ttnn(run, tmp_path: Path) -> None:
     (tmp_path / "ttnn.py").write_text(STUB)
     (tmp_path / "test_stub.py").write_text("import ttnn\n" + STUB_TESTS)
     (tmp_path / "test_configs.py").write_text("import ttnn\n" + TESTS)
-    assert "10 passed" in run(sys.executable, python_package.SOURCES, "test_configs.py", "test_stub.py")
+    assert "11 passed" in run(sys.executable, python_package.SOURCES, "test_configs.py", "test_stub.py")
 
 
 def test_with_the_real_ttnn(run, opwright_program, ttnn_python, tmp_path: Path) -> None:
     (tmp_path / "test_configs.py").write_text("import ttnn\n" + TESTS)
     package = Path(os.environ.get("OPWRIGHT_PYTHON") or opwright_program.parent / "python")
-    assert "9 passed" in run(ttnn_python, package, "test_configs.py")
+    assert "10 passed" in run(ttnn_python, package, "test_configs.py")
 
 
 def test_modules_of_theirs_are_ours() -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 from shrink_faults import Fault, carry_out, faults, tensor
+from shrink_faults_more import more_faults
 
-QUICK = ("K threshold and dtype", "tail tile", "one shard", "scalar argument", "rank", "broadcast", "crash", "state of a predecessor")
+QUICK = ("K threshold and dtype", "tail tile", "one shard", "scalar argument", "rank", "broadcast", "crash", "state of a predecessor",
+         "a number and a size", "order of shards", "mesh", "tile", "item of a list", "number after a predecessor")
 FAKE = Path(__file__).parent / "programs" / "fake_device.py"
 RELU = f"ttnn.relu(input_tensor={tensor(1, 1, 64, 96)})"
 
@@ -21,7 +23,7 @@ RELU = f"ttnn.relu(input_tensor={tensor(1, 1, 64, 96)})"
 def some_faults() -> list[Fault]:
     """The first of each quick kind; all of them with OPWRIGHT_SLOW."""
     found, seen = [], set()
-    for fault in faults(seed=20):
+    for fault in (*faults(seed=20), *more_faults(seed=20)):
         if os.environ.get("OPWRIGHT_SLOW") or (fault.kind in QUICK and fault.kind not in seen):
             seen.add(fault.kind)
             found.append(fault)
@@ -153,10 +155,50 @@ def test_a_run_shrinks_its_failures(opwright, tmp_path: Path) -> None:
                  "planted:crash if ttnn.relu and input_tensor[-1] > 40"]  # fmt: skip
     result = opwright("--store", tmp_path / "s.db", *arguments)
     assert result.returncode == 1 and "fails only if input_tensor[-1] > 40" in result.stdout
-    result = opwright("--store", tmp_path / "s.db", *arguments, "--format", "json")
+    result = opwright("--store", tmp_path / "other.db", *arguments, "--format", "json")
     assert json.loads(result.stdout)["shrunk"][0]["matters"] == "fails only if input_tensor[-1] > 40"
     good = opwright("--store", tmp_path / "s.db", *arguments[:-1], "sim:n150")
     assert good.returncode == 0 and "smallest" not in good.stdout
+
+
+def test_a_cause_that_an_earlier_run_has_is_not_new(opwright, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.yaml"
+    some = f"parameters: {{input_tensor: ['{tensor(1, 1, 32, 64)}']}}"
+    suite.write_text("suites:\n  some:\n" + "".join(f"    - op: {op}\n      {some}\n" for op in ("ttnn.relu", "ttnn.abs")))
+    store = ["--store", tmp_path / "s.db"]
+
+    def run(device: str, *more: str) -> dict:
+        result = opwright(*store, "run", "--suites", suite, "--jobs", 1, "--quiet", "--no-attribute", "--device", device, *more, "--format", "json")
+        assert result.returncode in (0, 1), result.stderr
+        return json.loads(result.stdout)
+
+    first = run("planted:wrong if ttnn.relu")
+    assert run("sim:n150")["failed"] == 0
+    # Wrong values of relu are known, although not from the latest run; a crash of it would be new, as values of abs are.
+    both = run("planted:wrong if input_tensor[-1] > 40", "--shrink")
+    assert [one["op"] for one in both["shrunk"]] == ["ttnn.abs"]
+    assert [(one["op"], one["outcome"], one["run"]) for one in both["known_causes"]] == [("ttnn.relu", "failed", first["run"])]
+    crash = run("planted:crash if ttnn.relu", "--shrink")
+    assert [(one["op"], one["outcome"]) for one in crash["shrunk"]] == [("ttnn.relu", "crashed")] and crash["known_causes"] == []
+    text = opwright(*store, "run", "--suites", suite, "--jobs", 1, "--quiet", "--no-attribute", "--device", "planted:crash if ttnn.relu", "--shrink")
+    assert "known from run" in text.stdout and "1 known cause not shrunk again: opwright shrink " in text.stdout
+    # Asked for itself, it is shrunk whatever was known.
+    assert opwright(*store, "shrink", "--format", "json").returncode == 0
+
+
+def test_a_number_that_is_enough(opwright) -> None:
+    """Data that cannot be plain: which number of it, and how large."""
+    device = "planted:wrong if ttnn.add and input_tensor_b.value > 2"
+    case = f"ttnn.add(input_tensor_a={tensor(1, 1, 64, 96)}, input_tensor_b={tensor(1, 1, 64, 96)})"
+    result = opwright("shrink", "--case", case, "--device", device, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    failure = json.loads(result.stdout)["failures"][0]
+    assert failure["matters"] == "fails only if input_tensor_b.value > 2" and failure["data"] == "integers:input_tensor_b@0=3"
+    assert failure["case"].count("tensor([1]") == 2
+    again = opwright(*shlex.split(failure["repeat"])[1:])
+    assert again.returncode == 1 and again.stdout.startswith("failed")
+    less = opwright("run", "--case", failure["case"], "--device", device, "--data", "normal:input_tensor_b@0=2")
+    assert less.returncode == 0 and not less.stdout.startswith("failed")
 
 
 def test_two_devices_that_disagree(opwright) -> None:

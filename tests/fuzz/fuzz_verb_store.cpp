@@ -28,6 +28,12 @@ const std::vector<std::vector<std::string>>& verbs() {
       {"import", "opwright.db", "--store", "other.db", "--format", "json"},
       {"traces", "--format", "json"},
       {"calls", "0", "--format", "jsonl"},
+      {"gentest", "-o", "op_tests"},
+      {"gentest", "--failed", "last", "-o", "op_tests", "--format", "json"},
+      {"gentest", "--to", "cases", "-o", "cases"},
+      {"replay", "0", "--device", "null"},
+      {"replay", "0", "--max-work", "10000", "--max-elements", "5000", "--format", "json"},
+      {"shrink", "--op", "none"},  // no worker can be started here
       {"forget", "0"},
       {"doctor", "--format", "json"},
       {"doctor", "--deep", "--format", "json"},

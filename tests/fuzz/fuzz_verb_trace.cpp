@@ -21,6 +21,13 @@ const std::vector<Words>& on_a_trace() {
       {"import", "trace", "--all-ops", "--format", "json"},
       {"verify", "trace", "--format", "json"},
       {"diff", "trace", "trace", "--format", "json"},
+      {"gentest", "trace", "--all-ops", "--include-failed", "-o", "op_tests", "--format", "json"},
+      {"gentest", "trace", "--all-ops", "--to", "cases", "-o", "cases"},
+      {"replay", "trace", "--device", "null", "--format", "json"},
+      // Of a few elements: the time of a call is not what is looked for.
+      {"replay", "trace", "--assume-recent", "--assume-layout", "tile", "--max-work", "10000", "--max-elements",
+       "5000"},
+      {"replay", "--jsonl", "trace", "--index", "0", "--assume-layout", "tile", "--max-elements", "5000"},
   };
   return verbs;
 }
@@ -46,6 +53,9 @@ const std::vector<Words>& on_a_store() {
       {"traces", "--format", "json"},
       {"calls", "trace"},
       {"calls", "trace", "--format", "json"},
+      {"gentest", "-o", "op_tests"},
+      {"gentest", "--to", "cases", "-o", "cases", "--format", "json"},
+      {"replay", "trace", "--range", "0:4", "--max-work", "10000", "--max-elements", "5000", "--save", "kept"},
       {"forget", "trace"},
       {"doctor", "--deep", "--format", "json"},
   };

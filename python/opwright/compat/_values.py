@@ -29,7 +29,8 @@ def _member(kind: str, value: Any) -> Any:
     if type(value) is int:  # as vector files have some
         return _numbered(kind, value)
     if isinstance(value, dict):  # {"type": "DataType", "repr": "DataType.BFLOAT16"}
-        value = value.get("repr", value.get("value"))
+        # A runner that reads vectors may have made an object of the name inside already.
+        return _member(kind, value.get("repr", value.get("value")))
     if not isinstance(value, str) or not value:
         raise ValueError(f"{value!r} is no {kind}")
     return _named(kind, value)
@@ -97,7 +98,14 @@ def dict_to_memory_config(value: Any) -> Any:
         value = value["data"]
     if not is_memory_config(value):
         raise ValueError(f"{value!r} is no memory config"[:300])
-    return _memory_config(json.dumps(value))
+    return _memory_config(json.dumps(value, default=_written))
+
+
+def _written(value: Any) -> str:
+    """Of a member of an enum that somebody made already: its name."""
+    if not is_object(value):
+        raise ValueError(f"{value!r} in a memory config"[:200])
+    return str(value)
 
 
 @functools.lru_cache(maxsize=4096)

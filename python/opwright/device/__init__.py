@@ -6,6 +6,7 @@
         hello = {"name": "mine", "numerics": "exact-model", "board": "n150"}
 
         def do_run(self, request: Request) -> dict: ...
+        def do_time(self, request: Request) -> dict: ...  # where `hello` has `perf`
 
     serve(Mine)
 
@@ -14,5 +15,6 @@ Only the standard library. `examples/device_numpy.py` is a whole device.
 
 from opwright.device._request import Output, Request
 from opwright.device._serve import PROTOCOL, serve
+from opwright.device._timing import EAGER, Timing, times_of
 
-__all__ = ["PROTOCOL", "Output", "Request", "serve"]
+__all__ = ["EAGER", "PROTOCOL", "Output", "Request", "Timing", "serve", "times_of"]

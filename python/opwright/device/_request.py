@@ -6,6 +6,8 @@ import mmap
 import os
 from typing import Any
 
+from opwright.device._timing import Timing
+
 #: Element types of the protocol as `memoryview.cast` and `numpy.frombuffer` know them.
 FORMATS = {"f32": "f", "i32": "i", "u32": "I", "u16": "H", "u8": "B"}
 
@@ -33,6 +35,8 @@ class Request:
         #: Where files for the client go (`trace`): it takes none from elsewhere. "" when it wants none.
         self.folder: str = fields.get("folder") or ""
         self.wants_capture = bool(fields.get("capture")) and self.folder != ""
+        #: What a request `time` asks for.
+        self.timing = Timing(fields.get("time") or {})
         self._mapped = mapped
 
     @property

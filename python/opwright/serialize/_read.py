@@ -148,6 +148,8 @@ class _Reader:
         # Any other class could do anything with what a file says.
         if isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields") and "items" in obj:
             return cls._make(self._items(obj, path, depth))
+        if isinstance(cls, type) and "ProgramConfig" in cls.__name__ and "fields" not in obj:
+            return self._program_config(cls, obj, path, depth)
         if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
             raise _CannotMake(f"{kind} is no dataclass")
         given = obj.get("fields", {})
@@ -162,6 +164,20 @@ class _Reader:
         except Exception as error:
             raise _CannotMake(f"a {kind} that cannot be made: {type(error).__name__}: {error}"[:500]) from error
         return made
+
+    def _program_config(self, cls: type, obj: dict[str, Any], path: str, depth: int) -> Any:
+        """Of a class of the program: made of its attributes, else they are set."""
+        values = self._entries({name: item for name, item in obj.items() if name != "__type__"}, path, depth)
+        try:
+            return cls(**values)
+        except Exception:  # noqa: BLE001 (whatever its constructor wants)
+            try:
+                made = object.__new__(cls)
+                for name, value in values.items():
+                    setattr(made, name, value)
+            except (TypeError, AttributeError) as error:
+                raise _CannotMake(f"a {cls.__name__} that cannot be made: {error}"[:500]) from error
+            return made
 
     # ------------------------------------------------------------------------------------------- objects of the library
 

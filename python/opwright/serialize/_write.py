@@ -70,6 +70,9 @@ class _Writer:
         if isinstance(obj, (set, frozenset)):
             items = sorted(self._items(obj, path), key=lambda item: json.dumps(item, sort_keys=True))
             return {"__type__": "frozenset" if isinstance(obj, frozenset) else "set", "items": items}
+        if "ProgramConfig" in type(obj).__name__ and hasattr(obj, "__dict__"):  # of a program that stands in for it
+            shown = {name: value for name, value in vars(obj).items() if not name.startswith("_") and not callable(value)}
+            return {"__type__": _library.full_name(type(obj)), **self._dict(shown, path)}
         return self._other(obj, path)
 
     def _fields(self, obj: Any, path: str) -> dict[str, Any]:

@@ -46,15 +46,17 @@ class OpenMesh:
     def __init__(self, l1_small: int) -> None:
         self._l1_small = l1_small
         self._shape: tuple[int, ...] = ()
+        self._trace_region = 0
         self._device: Any = None
         self._has_fabric = False
         self.chips = ttnn.get_num_devices()
 
-    def device(self, mesh: list[int] | None) -> Any:
+    def device(self, mesh: list[int] | None, trace_region: int = 0) -> Any:
+        """`trace_region`: bytes of DRAM for traces. A mesh that is open with more serves too."""
         shape = tuple(mesh or (1, 1))
         if len(shape) == 1:
             shape = (1, *shape)
-        if shape == self._shape:
+        if shape == self._shape and trace_region <= self._trace_region:
             return self._device
         chips = 1
         for n in shape:
@@ -64,15 +66,22 @@ class OpenMesh:
                 f"the call was made on a mesh of {'x'.join(map(str, shape))} chips, this board has {self.chips}"
             )
         self.close()
-        # Collective operations need the fabric, which must be there before the mesh is.
-        if (chips > 1) != self._has_fabric:
-            ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D if chips > 1 else ttnn.FabricConfig.DISABLED)
-            self._has_fabric = chips > 1
-        self._device = ttnn.open_mesh_device(ttnn.MeshShape(*shape), l1_small_size=self._l1_small)
-        self._shape = shape
+        self._set_fabric(chips > 1)
+        sizes = {"l1_small_size": self._l1_small}
+        if trace_region:
+            sizes["trace_region_size"] = trace_region
+        self._device = ttnn.open_mesh_device(ttnn.MeshShape(*shape), **sizes)
+        self._shape, self._trace_region = shape, trace_region
         return self._device
 
     def close(self) -> None:
         if self._device is not None:
             device, self._device, self._shape = self._device, None, ()
             ttnn.close_mesh_device(device)
+            self._set_fabric(False)
+
+    # Collective operations need the fabric. It must be there before the mesh is, and it goes with the mesh.
+    def _set_fabric(self, wanted: bool) -> None:
+        if wanted != self._has_fabric:
+            ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D if wanted else ttnn.FabricConfig.DISABLED)
+            self._has_fabric = wanted

@@ -12,7 +12,7 @@ import ttnn
 
 from opwright._facts import version_of
 from opwright.device import Request
-from opwright.ttnn_device import boards, errors, golden, memory, objects, recapture, tensors
+from opwright.ttnn_device import boards, errors, golden, memory, objects, recapture, tensors, timing
 from opwright.ttnn_device.classes import Unsupported
 
 #: Programs that are kept: a sweep makes a new one with each case, and calls a case a few times only.
@@ -40,14 +40,13 @@ class TtnnDevice:
             "mesh": self._mesh.chips > 1,
             "capture": self._recorder is not None,
             "golden": golden.is_possible(),
+            "perf": timing.ability(is_mock),
             "versions": {name: text for name, text in versions.items() if text},
         }
 
     def do_run(self, request: Request) -> dict[str, Any]:
-        call = request.call
         try:
-            function = objects.function_of(call["op"])
-            device = self._mesh.device(objects.mesh_of(call))
+            function, device = self._of_call(request)
         except Unsupported as error:
             return _unsupported(error)
         case = _Case(request, function, device, self._recorder)
@@ -59,6 +58,24 @@ class TtnnDevice:
             case.free()
             if device.num_program_cache_entries() > MAX_PROGRAMS:
                 device.clear_program_cache()
+
+    def _of_call(self, request: Request, trace_region: int = 0) -> tuple[Any, Any]:
+        """What the call names, and the mesh that it was made on."""
+        function = objects.function_of(request.call["op"])
+        return function, self._mesh.device(objects.mesh_of(request.call), trace_region)
+
+    def do_time(self, request: Request) -> dict[str, Any]:
+        if "refused" in self.hello["perf"]:
+            return {"outcome": "unsupported", "error": {"stage": "request", "message": self.hello["perf"]["refused"]}}
+        try:
+            function, device = self._of_call(request, timing.TRACE_REGION if request.timing.trace else 0)
+        except Unsupported as error:
+            return _unsupported(error)
+        case = _Case(request, function, device, None)
+        try:
+            return case.times()
+        finally:
+            case.free()
 
     def do_golden(self, request: Request) -> dict[str, Any]:
         if not self.hello["golden"]:
@@ -125,6 +142,42 @@ class _Case:
         if recording is not None:
             answer["trace"] = recording.path
         return answer
+
+    def times(self) -> dict[str, Any]:
+        """The call again and again on the same inputs; results of an iteration are freed before the next."""
+        try:
+            self._args, self._kwargs = objects.Rebuilder(self._device, self._input).call(self._request.call)
+        except Unsupported as error:
+            return _unsupported(error)
+        except tensors.InputError as error:
+            return errors.answer(error.__cause__ or error, "input")
+        except Exception as error:
+            return errors.answer(error, "rebuild")
+
+        def call() -> Any:
+            return self._function(*self._args, **self._kwargs)
+
+        def free(result: Any) -> None:
+            kept = {id(tensor) for tensor in self._inputs}
+            for tensor in tensors.tensors_in(result):
+                if id(tensor) not in kept and tensor.is_allocated() and not self._is_input(tensor):
+                    ttnn.deallocate(tensor)
+
+        try:
+            times = timing.measure(self._request.timing, self._device, call, free, self._can_call_again)
+            return {"outcome": "ok", **times}
+        except Unsupported as error:
+            return _unsupported(error)
+        except Exception as error:
+            return errors.answer(error, "call")
+
+    def _is_input(self, tensor: Any) -> bool:
+        """A result that lies where an input does: written in place."""
+        return any(
+            other.is_allocated() and other.buffer_address() == tensor.buffer_address()
+            for other in self._inputs
+            if other.storage_type() == ttnn.StorageType.DEVICE and tensor.storage_type() == ttnn.StorageType.DEVICE
+        )
 
     def specs(self) -> dict[str, Any]:
         """Whether the library accepts the call and what would come out, without running it: chips that compute on

@@ -114,13 +114,13 @@ std::optional<DeviceFailure> ExternalDevice::settle() {
   return failure_;
 }
 
-Checked<DeviceAnswer> ExternalDevice::ask(const DeviceCall& call, const SharedData* data) {
+Checked<DeviceAnswer> ExternalDevice::ask(const DeviceCall& call, const SharedData* data, const TimingOrder* timing) {
   failure_.reset();
   const std::int64_t id = next_id_++;
   if (!process_)
     if (const Status started = start(); !started)
       return failed(Outcome::kDeviceError, started.error().message, /*own_fault=*/true);
-  const auto request = run_request(id, call, data, folder_ ? folder_->path() : "");
+  const auto request = run_request(id, call, data, folder_ ? folder_->path() : "", timing);
   if (!request) return lost("", request.error().message);
   std::string_view line = *request;
   while (true) {
@@ -184,7 +184,8 @@ Checked<MemoryReport> ExternalDevice::admit(const DeviceCall& call) {
   return result.memory;
 }
 
-Checked<DeviceResult> ExternalDevice::run(const DeviceCall& call, std::span<const HostTensor> inputs) {
+// Whether data goes along with the call; then it lies in the shared file.
+Checked<bool> ExternalDevice::send(const DeviceCall& call, std::span<const HostTensor> inputs) {
   const bool with_data = (can_.numerics != Numerics::kNone || call.golden) &&
                          inputs.size() == call.call.tensors.size() && (!inputs.empty() || !call.outputs.empty());
   if (with_data) {
@@ -194,6 +195,39 @@ Checked<DeviceResult> ExternalDevice::run(const DeviceCall& call, std::span<cons
     if (const Status filled = data_.fill(inputs, outputs); !filled)
       return failed(Outcome::kHarnessError, filled.error().message);
   }
+  return with_data;
+}
+
+Checked<TimedRun> ExternalDevice::time(const DeviceCall& call, std::span<const HostTensor> inputs,
+                                       const TimingOrder& order) {
+  if (!can_.perf.refusal.empty()) return unsupported("", can_.perf.refusal);
+  const bool is_asked = can_.perf.eager;  // else it only knows how to repeat
+  if (order.trace && !can_.perf.trace) return unsupported("", "the device does not replay traces (hello: perf.trace)");
+  if (!order.program_cache && !can_.perf.cache_off)
+    return unsupported("", "the device cannot do without its program cache (hello: perf.program_cache)");
+  if (order.device_time && !can_.perf.device_time)
+    return unsupported("", "the device does not know the chip's own times (hello: perf.device_time)");
+  DeviceCall asked = call;
+  asked.capture = false;
+  asked.memory = false;
+  asked.repeat = is_asked ? 1 : order.warm_up + order.iterations;
+  OPWRIGHT_CHECK_ASSIGN(const bool with_data, send(asked, inputs));
+  OPWRIGHT_CHECK_ASSIGN(DeviceAnswer answer, ask(asked, with_data ? &data_ : nullptr, is_asked ? &order : nullptr));
+  TimedRun timed{.seconds = answer.seconds,
+                 .host_seconds = std::move(answer.host_seconds),
+                 .device_seconds = std::move(answer.device_seconds)};
+  OPWRIGHT_CHECK_ASSIGN(const DeviceResult taken, take(asked, std::move(answer), /*with_data=*/false));
+  const auto wanted = static_cast<std::size_t>(order.iterations);
+  if (!is_asked && timed.seconds.size() > static_cast<std::size_t>(order.warm_up))
+    timed.seconds.erase(timed.seconds.begin(), timed.seconds.begin() + order.warm_up);
+  const auto& main = order.device_time ? timed.device_seconds : timed.seconds;
+  if (main.size() != wanted)
+    return unsupported("", fmt::format("{} iterations were asked for, the device gave {} times", wanted, main.size()));
+  return timed;
+}
+
+Checked<DeviceResult> ExternalDevice::run(const DeviceCall& call, std::span<const HostTensor> inputs) {
+  OPWRIGHT_CHECK_ASSIGN(const bool with_data, send(call, inputs));
   OPWRIGHT_CHECK_ASSIGN(DeviceAnswer answer, ask(call, with_data ? &data_ : nullptr));
   return take(call, std::move(answer), with_data);
 }

@@ -39,6 +39,8 @@ class ExternalDevice : public Device {
   // Data goes along when the device has numerics and inputs are given; values come back for call.outputs, unless the
   // device says that it made others (DeviceResult::reported tells).
   Checked<DeviceResult> run(const DeviceCall& call, std::span<const HostTensor> inputs) override;
+  // A device that does not say that it times calls is asked to repeat one, which every device may do.
+  Checked<TimedRun> time(const DeviceCall& call, std::span<const HostTensor> inputs, const TimingOrder& order) override;
   const DeviceFailure* failure() const override { return failure_ ? &*failure_ : nullptr; }
   std::optional<DeviceFailure> settle() override;
 
@@ -47,7 +49,9 @@ class ExternalDevice : public Device {
       : program_(std::move(program)), limits_(std::move(limits)) {}
   Status start();
   Status greet();
-  Checked<DeviceAnswer> ask(const DeviceCall& call, const SharedData* data);
+  // `timing`: the times that are asked for; null: none.
+  Checked<DeviceAnswer> ask(const DeviceCall& call, const SharedData* data, const TimingOrder* timing = nullptr);
+  Checked<bool> send(const DeviceCall& call, std::span<const HostTensor> inputs);
   Checked<DeviceResult> take(const DeviceCall& call, DeviceAnswer answer, bool with_data);
   tl::unexpected<Refusal> failed(Outcome outcome, std::string message, bool own_fault = false);
   tl::unexpected<Refusal> broken(std::string problem, std::string_view when = "without an answer");

@@ -52,6 +52,21 @@ Result<std::optional<double>> measure(const json::Node* node, std::string_view n
 }
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostMemory = 1e18;  // bytes
+constexpr std::size_t kMostTimes = 1'000'000;
+
+// One an iteration.
+Result<std::vector<double>> times_of(const json::Node& answer, std::string_view name) {
+  std::vector<double> out;
+  const json::Node* list = answer.find(name);
+  if (list == nullptr) return out;
+  if (list->is(json::Kind::kArray) && list->count > kMostTimes)
+    return fail(ErrorCode::kBadInput, fmt::format("the device answered with more than {} \"{}\"", kMostTimes, name));
+  for (const json::Node& one : *list) {
+    OPWRIGHT_TRY_ASSIGN(const auto value, measure(&one, name, kMostSeconds));
+    out.push_back(value.value_or(0));
+  }
+  return out;
+}
 
 Result<Board> board_of(const json::Node& hello) {
   const json::Node* given = hello.find("board");
@@ -169,6 +184,13 @@ Result<Capabilities> parse_hello(std::string_view line) {
   can.mesh = flag(*hello, "mesh");
   can.capture = flag(*hello, "capture");
   can.golden = flag(*hello, "golden");
+  if (const json::Node* perf = hello->find("perf"); perf != nullptr && perf->is(json::Kind::kObject)) {
+    can.perf.refusal = cut_words(perf->string_field("refused").value_or(""), 1024);
+    can.perf.eager = can.perf.refusal.empty();
+    can.perf.trace = flag(*perf, "trace");
+    can.perf.cache_off = flag(*perf, "program_cache");
+    can.perf.device_time = flag(*perf, "device_time");
+  }
   can.recorded_calls = true;
   if (const json::Node* versions = hello->find("versions"); versions != nullptr && versions->is(json::Kind::kObject))
     for (std::size_t i = 0; i < std::min<std::size_t>(versions->count, kMostVersions); ++i)
@@ -177,12 +199,19 @@ Result<Capabilities> parse_hello(std::string_view line) {
 }
 
 Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const SharedData* data,
-                                const std::string& folder) {
+                                const std::string& folder, const TimingOrder* timing) {
   OPWRIGHT_TRY_ASSIGN(const std::string call_text, encode_call(call.call.op, call.call.args, /*slots=*/true));
-  return JsonObject()
-      .add("id", id)
-      .add("do", call.golden ? "golden" : "run")
-      .add_raw("call", call_text)
+  JsonObject request;
+  request.add("id", id).add("do", timing != nullptr ? "time" : call.golden ? "golden" : "run");
+  if (timing != nullptr)
+    request.add_raw("time", JsonObject()
+                                .add("warm_up", std::int64_t{timing->warm_up})
+                                .add("iterations", std::int64_t{timing->iterations})
+                                .add_bool("device_time", timing->device_time)
+                                .add_bool("trace", timing->trace)
+                                .add_bool("program_cache", timing->program_cache)
+                                .text());
+  return request.add_raw("call", call_text)
       .add("data", data == nullptr ? "" : data->path())
       .add_raw("inputs", data == nullptr ? "[]" : places_json(data->inputs(), {}))
       .add_raw("outputs", data == nullptr ? "[]" : places_json(data->outputs(), call.outputs))
@@ -246,11 +275,9 @@ Result<std::optional<DeviceAnswer>> parse_answer(std::string_view line, std::int
     if (!count || *count < 0) return bad("the device answered with \"written\" that is no number of outputs");
     answer.written = static_cast<std::size_t>(*count);
   }
-  if (const json::Node* seconds = fields.find("seconds"))
-    for (const json::Node& one : *seconds) {
-      OPWRIGHT_TRY_ASSIGN(const auto value, measure(&one, "seconds", kMostSeconds));
-      answer.seconds.push_back(value.value_or(0));
-    }
+  OPWRIGHT_TRY_ASSIGN(answer.seconds, times_of(fields, "seconds"));
+  OPWRIGHT_TRY_ASSIGN(answer.host_seconds, times_of(fields, "host_seconds"));
+  OPWRIGHT_TRY_ASSIGN(answer.device_seconds, times_of(fields, "device_seconds"));
   OPWRIGHT_TRY_ASSIGN(answer.kernel_seconds, measure(fields.find("kernel_seconds"), "kernel_seconds", kMostSeconds));
   OPWRIGHT_TRY_ASSIGN(const auto l1, measure(fields.find("l1_per_core"), "l1_per_core", kMostMemory));
   OPWRIGHT_TRY_ASSIGN(const auto dram, measure(fields.find("dram"), "dram", kMostMemory));

@@ -20,7 +20,7 @@ Result<Capabilities> parse_hello(std::string_view line);
 
 // The line of a call; `data` is null when none is sent. `folder` is where the device may leave files for us.
 Result<std::string> run_request(std::int64_t id, const DeviceCall& call, const SharedData* data,
-                                const std::string& folder);
+                                const std::string& folder, const TimingOrder* timing = nullptr);
 
 struct DeviceAnswer {
   enum class Kind : std::uint8_t { kOk, kRefused, kOutOfMemory, kUnsupported, kError } kind = Kind::kOk;
@@ -28,7 +28,7 @@ struct DeviceAnswer {
   std::string message;   // in the library's words
   std::vector<OutputSpec> outputs;
   std::optional<std::size_t> written;
-  std::vector<double> seconds;
+  std::vector<double> seconds, host_seconds, device_seconds;
   std::optional<double> kernel_seconds;
   MemoryReport memory;
   std::string trace;  // name of a file, as the device wrote it: only DeviceFolder::take() may touch that

@@ -138,7 +138,7 @@ HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>
   if (!input.integer()) {
     result.floats = dims.empty() ? input.floats : std::move(held);
     // Dimensions that go away form other groups of shared exponents.
-    pack(result.floats, row_length(out.spec.shape), dtype, Dst::kBf16);
+    if (is_block_float(dtype)) pack(result.floats, row_length(out.spec.shape), dtype, Dst::kBf16);
   } else if (factor != 1.0) {
     for (std::int64_t& value : result.ints)
       value = wrapped(static_cast<std::int64_t>(static_cast<double>(value) * factor), dtype);

@@ -24,27 +24,4 @@ inline constexpr auto kCarryingCalls = std::to_array<std::string_view>({
 
 inline bool carries_values(std::string_view operation) { return std::ranges::binary_search(kCarryingCalls, operation); }
 
-// Calls that exchange parts of a tensor between the chips of a mesh and compute nothing else. The part of one chip is
-// the first tensor of the call.
-enum class Collective : unsigned char { kNone, kGather, kReduceScatter };
-
-struct CollectiveCall {
-  std::string_view operation;
-  Collective collective;
-};
-inline constexpr auto kCollectiveCalls = std::to_array<CollectiveCall>({
-    {"ttnn.all_gather", Collective::kGather},
-    {"ttnn.experimental.all_gather_async", Collective::kGather},
-    {"ttnn.experimental.all_gather_async_reversed", Collective::kGather},
-    {"ttnn.experimental.high_bw_all_gather", Collective::kGather},
-    {"ttnn.experimental.reduce_scatter_minimal_async", Collective::kReduceScatter},
-    {"ttnn.experimental.reduce_scatter_minimal_direct", Collective::kReduceScatter},
-    {"ttnn.reduce_scatter", Collective::kReduceScatter},
-});
-
-inline Collective collective_of(std::string_view operation) {
-  const auto found = std::ranges::find(kCollectiveCalls, operation, &CollectiveCall::operation);
-  return found == kCollectiveCalls.end() ? Collective::kNone : found->collective;
-}
-
 }  // namespace opwright

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "base/text.h"
+
 namespace opwright::embedded {
 extern const std::string_view kTtnnClasses;
 extern const std::string_view kTtnnGoldenFunctions;
@@ -68,12 +70,6 @@ std::vector<PythonClass> read_classes() {
   });
   std::ranges::sort(all, {}, &PythonClass::name);
   return all;
-}
-
-std::string_view last_word(std::string_view name) {
-  if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) name.remove_prefix(dot + 1);
-  if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) name.remove_prefix(colon + 1);
-  return name;
 }
 
 bool upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
@@ -142,7 +138,7 @@ bool PythonParameter::takes(std::string_view type) const {
 bool PythonParameter::may_be_none() const { return takes("None"); }
 
 std::string_view PythonClass::member(std::string_view written) const {
-  const std::string_view wanted = last_word(written);
+  const std::string_view wanted = last_part(written);
   for (const std::string_view own : members)
     if (own == wanted) return own;
   const std::vector<std::string> words = words_in(wanted);
@@ -163,7 +159,7 @@ std::span<const PythonClass> python_classes() {
 }
 
 const PythonClass* find_python_class(std::string_view name) {
-  const std::string_view wanted = last_word(name);
+  const std::string_view wanted = last_part(name);
   const std::span<const PythonClass> all = python_classes();
   const auto found = std::ranges::lower_bound(all, wanted, {}, &PythonClass::name);
   return found != all.end() && found->name == wanted ? &*found : nullptr;

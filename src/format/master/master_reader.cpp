@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -163,7 +165,7 @@ class MasterReader {
     return {};
   }
 
-  Status take_field(const std::string& name, std::string_view text, const std::string& op) {
+  Status take_field(std::string_view name, std::string_view text, const std::string& op) {
     if (name == "arguments") {
       observed_.arguments = text;
     } else if (name == "config_hash") {
@@ -181,6 +183,14 @@ class MasterReader {
       lose("unknown_field", text, fmt::format("{} of a configuration of {}", name, op));
     }
     return {};
+  }
+
+  bool is_new_name(std::string_view name) {
+    constexpr std::size_t kFew = 16;  // those of every real file are compared one by one
+    if (std::find(names_.begin(), names_.end(), name) != names_.end()) return false;
+    if (names_.size() >= kFew) return more_names_.insert(name).second;
+    names_.push_back(name);
+    return true;
   }
 
   Status read_configuration(const std::string& op, ondemand::value value, ondemand::document& document) {
@@ -205,15 +215,17 @@ class MasterReader {
     ondemand::object object;
     if (const auto code = value.get_object().get(object)) return broken(code, &document);
     provenance_.clear();
-    std::set<std::string> names;
+    names_.clear();
+    more_names_.clear();
     for (auto entry : object) {
       ondemand::field field;
       if (const auto code = std::move(entry).get(field)) return broken(code, &document);
       std::string_view key;
       if (const auto code = field.unescaped_key().get(key)) return broken(code, &document);
-      const std::string name(key);
+      // The parser keeps what it unescaped as long as the document.
+      const std::string_view name = key;
       if (const auto code = raw_text(field.value(), text)) return broken(code, &document);
-      if (!names.insert(name).second)
+      if (!is_new_name(name))
         lose("duplicate_key", text, fmt::format("{} of a configuration of {}; the last one was taken", name, op));
       OPWRIGHT_TRY(take_field(name, text, op));
     }
@@ -296,6 +308,8 @@ class MasterReader {
   TraceInfo info_;
   Observed observed_;
   Provenance provenance_;
+  std::vector<std::string_view> names_;  // of the fields of a configuration
+  std::set<std::string_view> more_names_;
   json::Document small_;
   std::string content_text_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,8 @@ Checked<std::vector<ExactActivation>> exact_activations(const Value* value, std:
     const ExactUnary function = find_exact_unary(activation.name);
     if (function == nullptr)
       return unsupported(std::string(argument), fmt::format("activation '{}' is not known here", activation.name));
-    out.push_back({function, activation.params, activation.name, is_approximate(activation)});
+    out.push_back(
+        {function, activation.params, activation.name, is_approximate(activation), find_exact_each(activation.name)});
   }
   return out;
 }
@@ -32,14 +34,28 @@ void apply_after(std::vector<ExactActivation> activations, Exact& exact) {
   const ExactActivation& last = activations.back();
   if (last.fast && fast_error(last.name, 0.0) >= 0.0) {
     // What the last one is given is what the others make of `before`.
-    exact.slack = [activations](double x) {
-      for (std::size_t i = 0; i + 1 < activations.size(); ++i) x = activations[i](x);
-      return fast_error(activations.back().name, x);
+    exact.slack = [activations](std::span<double> values) {
+      for (double& x : values) {
+        for (std::size_t i = 0; i + 1 < activations.size(); ++i) x = activations[i](x);
+        x = fast_error(activations.back().name, x);
+      }
     };
   }
   exact.before = exact.value;
-  exact.after = [activations = std::move(activations)](double x) { return apply_all(activations, x); };
-  for (double& x : exact.value) x = exact.after(x);
+  for (std::size_t i = 0; i < exact.value.size(); ++i) {
+    exact.value[i] = apply_all(activations, exact.before[i]);
+    // Of 1 / 0 the zero's sign decides, which devices do not keep.
+    if (exact.before[i] == 0 && std::isinf(exact.value[i])) exact.open.push_back(i);
+  }
+  exact.after = [activations = std::move(activations)](std::span<double> values) {
+    for (const ExactActivation& activation : activations) {
+      if (activation.each != nullptr) {
+        activation.each(values, activation.params);
+      } else {
+        for (double& x : values) x = activation(x);
+      }
+    }
+  };
 }
 
 ErrorBudget::After after_error(std::span<const ExactActivation> activations, DType out) {

@@ -8,6 +8,7 @@
 
 #include "dialect/ttnn/activation.h"
 #include "ops/op.h"
+#include "ops/shared/unary_each.h"
 #include "ops/shared/unary_exact.h"
 
 namespace opwright {
@@ -16,7 +17,8 @@ struct ExactActivation {
   ExactUnary function = nullptr;
   std::vector<double> params;
   std::string name;
-  bool fast = false;  // the library runs its fast variant
+  bool fast = false;         // the library runs its fast variant
+  ExactEach each = nullptr;  // the same of many values; null: one after the other
 
   double operator()(double x) const { return function(x, params); }
 };

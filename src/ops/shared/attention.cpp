@@ -48,9 +48,39 @@ struct Seen {
   double size = 0;  // what its error is proportional to
 };
 
+// What is known of a store before any query.
+struct Surveyed {
+  std::vector<double> key_lengths;
+  double largest_value = 0;
+};
+
+Surveyed survey(const KeyStore& store) {
+  Surveyed out{.key_lengths = row_lengths(*store.keys)};
+  float largest = 0;
+  for (const float v : store.values->floats) largest = std::isfinite(v) ? std::max(largest, std::abs(v)) : largest;
+  out.largest_value = static_cast<double>(largest);
+  return out;
+}
+
+// Keys that weigh less are not looked at again for their values: for a result that is nearly 0 they may be all there
+// is, so that its magnitude has room for them.
+constexpr double kNeglected = 1e-9;
+
+// How far the weight of a key moves the result, in parts of its distance from it, where its score is off by `error`. Of
+// scores as large as models have them the slope tells it; scores in the thousands are off by so much that keys change
+// places, and there it is what the softmax makes of the error, up or down.
+double moved_by(double weight, double error) {
+  constexpr double kLinear = 4;
+  if (error <= kLinear) return weight * error;
+  const double less = std::exp(-error);
+  const double up = weight * (1 - less) / ((1 - weight) * less + weight);
+  const double down = weight * (1 - less) / std::max(1 - weight + weight * less, 1e-300);
+  return std::max(up, down);
+}
+
 // Only keys that weigh something are looked at again for their values.
-void one_row(const KeyStore& store, const std::vector<double>& key_lengths, const Query& query, double scale,
-             std::int64_t length, double score_error, double* value, double* magnitude) {
+void one_row(const KeyStore& store, const Surveyed& known_of, const Query& query, double scale, std::int64_t length,
+             ScoreError error, double* value, double* magnitude) {
   const std::int64_t dim = row_length(store.keys->spec.shape);
   const std::int64_t width = row_length(store.values->spec.shape);
   std::vector<Seen> seen;
@@ -64,7 +94,7 @@ void one_row(const KeyStore& store, const std::vector<double>& key_lengths, cons
     if (row < 0) continue;
     Seen one{.row = row};
     one.score = dot(query.q, store.keys->floats.data() + row * dim, dim) * scale;
-    one.size = 2 * (std::abs(one.score) + size * key_lengths[static_cast<std::size_t>(row)]);
+    one.size = 2 * (std::abs(one.score) + size * known_of.key_lengths[static_cast<std::size_t>(row)]);
     if (query.mask) one.score += query.mask(p);
     if (one.score == -std::numeric_limits<double>::infinity()) continue;
     largest = std::max(largest, one.score);
@@ -83,15 +113,23 @@ void one_row(const KeyStore& store, const std::vector<double>& key_lengths, cons
     for (std::int64_t i = 0; i < known; ++i) value[i] += weight * static_cast<double>(v[i]);
   }
   // |v| for what the weights are off, |v - result| for what the scores are.
+  std::int64_t neglected = 0;
   for (const Seen& one : seen) {
     const double weight = one.score / total;
-    if (weight < 1e-9) continue;
+    if (weight < kNeglected) {
+      ++neglected;
+      continue;
+    }
     const float* const v = store.values->floats.data() + one.row * width;
+    const double moved = moved_by(weight, one.size * error.of_score);
     for (std::int64_t i = 0; i < known; ++i) {
       const auto x = static_cast<double>(v[i]);
-      magnitude[i] += weight * (std::abs(x) + std::abs(x - value[i]) * one.size * score_error);
+      const double off = std::min(moved * std::abs(x - value[i]), 2 * known_of.largest_value);
+      magnitude[i] += weight * std::abs(x) + off / error.relative;
     }
   }
+  const double room = kNeglected * static_cast<double>(neglected) * known_of.largest_value;
+  for (std::int64_t i = 0; i < known; ++i) magnitude[i] += room;
 }
 
 }  // namespace
@@ -113,16 +151,15 @@ std::int64_t KeyStore::row(std::int64_t user, std::int64_t head, std::int64_t po
 }
 
 void append_attention(const KeyStore& store, const std::vector<Query>& queries, double scale, std::int64_t length,
-                      double score_error, Exact& exact) {
+                      ScoreError error, Exact& exact) {
   const std::size_t first = exact.value.size();
   exact.value.resize(first + queries.size() * static_cast<std::size_t>(length));
   exact.magnitude.resize(exact.value.size());
-  const std::vector<double> key_lengths = row_lengths(*store.keys);
+  const Surveyed known_of = survey(store);
   const auto rows = [&](std::size_t begin, std::size_t step) {
     for (std::size_t i = begin; i < queries.size(); i += step) {
       const std::size_t at = first + i * static_cast<std::size_t>(length);
-      one_row(store, key_lengths, queries[i], scale, length, score_error, exact.value.data() + at,
-              exact.magnitude.data() + at);
+      one_row(store, known_of, queries[i], scale, length, error, exact.value.data() + at, exact.magnitude.data() + at);
     }
   };
   std::int64_t work = 0;
@@ -144,11 +181,11 @@ Checked<double> attention_scale(const BoundCall& call, std::int64_t dim) {
   return call.number("scale", 1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(dim, 1))));
 }
 
-double score_error(const ComputeConfig& compute) {
+ScoreError score_error(const ComputeConfig& compute) {
   double bits = 0x1.0p-7;
   if (compute.fidelity == Fidelity::kLoFi) bits = 0x1.0p-5;
   if (compute.fidelity == Fidelity::kHiFi2) bits = 0x1.0p-6;
-  return bits / relative_error(compute.fidelity);
+  return {.of_score = bits, .relative = relative_error(compute.fidelity)};
 }
 
 ErrorBudget attention_budget(const BoundCall& call) {

@@ -46,14 +46,19 @@ struct Attending {
 };
 Checked<Exact> attention_exact(const Attending& attending, std::int64_t length);
 
-// Exact rows, `length` values each. `score_error`: relative error of a score, in units of the budget's `relative`.
+struct ScoreError {
+  double of_score = 0;  // relative error of a score
+  double relative = 1;  // the budget's, which magnitudes are multiplied with
+};
+
+// Exact rows, `length` values each.
 void append_attention(const KeyStore& store, const std::vector<Query>& queries, double scale, std::int64_t length,
-                      double score_error, Exact& exact);
+                      ScoreError error, Exact& exact);
 
 // The defaults of all attention operators.
 inline constexpr ComputeConfig kAttentionCompute{.fidelity = Fidelity::kHiFi2, .approx = true};
 Checked<double> attention_scale(const BoundCall& call, std::int64_t dim);
-double score_error(const ComputeConfig& compute);
+ScoreError score_error(const ComputeConfig& compute);
 ErrorBudget attention_budget(const BoundCall& call);
 
 // Masks of 0 and -inf; no row is hidden as a whole.

@@ -175,8 +175,11 @@ TEST(Eltwise, ReferenceOfAGatedProduct) {
 
 TEST(Eltwise, ExactFunctionsAtTheirEnds) {
   const auto at = [](std::string_view name, double x) { return find_exact_unary(name)(x, {}); };
-  EXPECT_EQ(at("silu", -INFINITY), 0);
-  EXPECT_EQ(at("gelu", -INFINITY), 0);
+  for (const char* gated : {"silu", "gelu", "mish", "hardswish"}) {
+    EXPECT_TRUE(std::isnan(at(gated, -INFINITY))) << gated << ": 0 x infinity";
+    EXPECT_EQ(at(gated, -3e38), 0) << gated;
+    EXPECT_EQ(at(gated, INFINITY), INFINITY) << gated;
+  }
   EXPECT_EQ(at("sigmoid", 1000), 1);
   EXPECT_NEAR(at("erfinv", 0.5), 0.4769362762044699, 1e-15);
   EXPECT_EQ(find_exact_unary("no_such"), nullptr);

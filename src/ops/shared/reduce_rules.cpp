@@ -230,6 +230,8 @@ ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how) {
       }
   }
   ErrorBudget budget = how.budget(terms);
+  // What the source registers do not hold of a float32, as in products.
+  if (input != nullptr && input->dtype.value == DType::kFloat32) budget.relative += 0x1p-10;
   // One dimension after the other; between them the sums lie in memory.
   budget.passes = std::max<std::int64_t>(passes, 1);
   if (passes > 1) budget.why += fmt::format(", rounded {} times", passes);

@@ -67,6 +67,28 @@ void along_row(const HostTensor& input, const Mask& mask, double scale, std::int
   for (const double value : values) exact.value.push_back(value / sum);
 }
 
+// The source registers hold 11 bits of a float32: what a logit loses there is an error of its weight, in proportion to
+// the logit, and what the largest one loses an error of all others. `relative` is the budget's, which magnitudes are
+// multiplied with; `alone`: a row is a line of its own.
+void lose_bits_of_logits(const HostTensor& input, double scale, const Rows& rows, double relative, bool alone,
+                         Exact& exact) {
+  if (input.spec.dtype.value != DType::kFloat32 || relative <= 0) return;
+  const auto largest_of = [&](std::int64_t from, std::int64_t count) {
+    double largest = 0;
+    for (std::int64_t i = from; i < from + count; ++i)
+      if (std::isfinite(input.at(i))) largest = std::max(largest, std::abs(input.at(i) * scale));
+    return largest;
+  };
+  const double anywhere = alone ? 0.0 : largest_of(0, input.size());
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    const double logits = 2 * (alone ? largest_of(rows.at(r) * rows.length, rows.length) : anywhere);
+    for (std::int64_t i = 0; i < rows.length; ++i) {
+      const double value = exact.value[static_cast<std::size_t>(r * rows.length + i)];
+      exact.magnitude.push_back(value * (1 + logits * 0x1p-10 / relative));
+    }
+  }
+}
+
 }  // namespace
 
 Checked<void> check_softmax_input(const TensorSpec& input) {
@@ -121,6 +143,7 @@ Checked<Exact> softmax_reference(const ReferenceJob& job, std::size_t dim) {
   exact.value.reserve(static_cast<std::size_t>(job.rows.count() * width));
   if (shape.empty() || dim + 1 == shape.size()) {
     for (std::int64_t r = 0; r < job.rows.count(); ++r) along_row(input, mask, scale, job.rows.at(r), width, exact);
+    lose_bits_of_logits(input, scale, job.rows, softmax_budget(job.call, input.spec).relative, true, exact);
     return exact;
   }
   std::int64_t inner = 1;  // rows between two neighbours along `dim`
@@ -137,6 +160,7 @@ Checked<Exact> softmax_reference(const ReferenceJob& job, std::size_t dim) {
       exact.value.push_back(std::exp(input.at(row * width + i) - largest) / sum);
     }
   }
+  lose_bits_of_logits(input, scale, job.rows, softmax_budget(job.call, input.spec).relative, false, exact);
   return exact;
 }
 
@@ -145,7 +169,11 @@ ErrorBudget softmax_budget(const BoundCall& call, const TensorSpec& input) {
   const ComputeConfig config = compute_argument(call, defaults).value_or(defaults);
   // The approximate exp is a saw-tooth of 3 %, the approximate reciprocal falls short by as much; a bfloat16
   // destination rounds the difference to the largest value, an absolute error in the exponent.
-  const double relative = (config.approx ? 0.07 : 0.0) + (config.fp32_acc ? 0x1p-8 : 0x1p-4);
+  // Products with the reciprocal of the sum, which is the row's own, lose operand bits.
+  const double operands = config.fidelity == Fidelity::kLoFi    ? 0x1p-4
+                          : config.fidelity == Fidelity::kHiFi2 ? 0x1p-6
+                                                                : 0.0;
+  const double relative = operands + (config.approx ? 0.07 : 0.0) + (config.fp32_acc ? 0x1p-8 : 0x1p-4);
   // The sum and its reciprocal are the row's own: real kernels scale rows by 0.95 to 1.012 with both approximate.
   // A bfloat16 sum rounds every 16 terms: it walks away by a quarter of a rounding for the root of their number, of
   // which four deviations are accepted. Sums of long rows are made of blocks, and each is rounded.
@@ -154,7 +182,7 @@ ErrorBudget softmax_budget(const BoundCall& call, const TensorSpec& input) {
   const double walk = 4 * 0.27 * 0x1p-8 * std::sqrt(std::min(width, kBlock) / 16);
   const double row_chance =
       config.fp32_acc ? 0.0 : std::max(0x1p-7, walk) + std::min(0.03, 0x1p-8 * std::sqrt(width / kBlock));
-  const double common = (config.approx ? 0.06 : 0.0) + 0x1p-7 + row_chance;
+  const double common = operands + (config.approx ? 0.06 : 0.0) + 0x1p-7 + row_chance;
   return {.kind = ErrorBudget::Kind::kElementwise,
           .ulps = 2,
           .floor = 0x1p-30,
@@ -162,6 +190,7 @@ ErrorBudget softmax_budget(const BoundCall& call, const TensorSpec& input) {
           .terms = row_length(input.shape),
           .accumulator_bits = config.fp32_acc ? 24 : 8,
           .common = common,
+          .shrinks = 0.75 * operands,
           .row_chance = row_chance,
           .pcc = config.approx ? 0.998 : 0.999,
           .why = config.approx ? "softmax with approximate exp" : "softmax"};

@@ -24,8 +24,9 @@ double softplus(double x, double beta, double threshold) {
   return beta * x > threshold ? x : std::log1p(std::exp(beta * x)) / beta;
 }
 
-// -inf stays 0 where x times its gate would be NaN.
-double gated(double x, double gate) { return gate == 0 ? 0.0 : x * gate; }
+// Minus infinity times a gate of 0 is NaN: its limit would be 0, and real kernels give 0 (gelu) or minus infinity
+// (silu, the fast gelu).
+double gated(double x, double gate) { return gate == 0 && std::isfinite(x) ? 0.0 : x * gate; }
 
 double erfinv(double y) {
   if (!(y > -1 && y < 1)) return y == 1 || y == -1 ? y * INFINITY : std::numeric_limits<double>::quiet_NaN();

@@ -17,6 +17,10 @@ constexpr std::size_t kHeld = 1 << 19;  // facts sorted together: the more, the 
 
 std::int64_t column(std::uint64_t kind) { return static_cast<std::int64_t>(kind); }
 
+std::uint64_t mixed(std::uint64_t kind, std::int64_t value) {
+  return kind ^ (static_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15u);
+}
+
 Error unreadable(const Database& database, std::uint64_t kind) {
   return damage(database.path(), fmt::format("table fact: a list of kind {} cannot be read", kind));
 }
@@ -31,14 +35,15 @@ Status FactWriter::prepare(Database& database) {
 
 Status FactWriter::add(Database& database, Tally& tally, std::span<const Fact> facts, std::span<const Word> words) {
   for (const Word& word : words) {
-    if (!words_.insert(word.kind ^ (static_cast<std::uint64_t>(word.value) * 0x9e3779b97f4a7c15u)).second) continue;
+    if (!words_.insert(mixed(word.kind, word.value)).second) continue;
     SummedRow row(add_word_, Part::kWord);
     row << column(word.kind) << word.value << word.text;
     const std::int64_t sum = row.bind_sum();
     OPWRIGHT_TRY(add_word_.run());
     if (database.changes() > 0) tally.add(Part::kWord, top_group(column(word.kind)), sum);
   }
-  facts_.insert(facts_.end(), facts.begin(), facts.end());
+  for (const Fact& fact : facts)
+    facts_.add({fact.kind, fact.value}, mixed(fact.kind, fact.value), fact.configuration.value);
   return facts_.size() >= kHeld ? write(database, tally) : Status();
 }
 
@@ -61,22 +66,12 @@ Status FactWriter::put(Tally& tally, std::uint64_t kind, std::int64_t value, std
 }
 
 Status FactWriter::write(Database&, Tally& tally) {
-  std::sort(facts_.begin(), facts_.end(), [](const Fact& a, const Fact& b) {
-    if (a.kind != b.kind) return column(a.kind) < column(b.kind);
-    return a.value != b.value ? a.value < b.value : a.configuration < b.configuration;
+  const auto before = [](const Seen& a, const Seen& b) {
+    return a.kind != b.kind ? column(a.kind) < column(b.kind) : a.value < b.value;
+  };
+  return facts_.take(before, [&](const Seen& fact, std::span<const std::int64_t> ids) {
+    return put(tally, fact.kind, fact.value, ids);
   });
-  std::vector<std::int64_t> ids;
-  for (std::size_t from = 0; from < facts_.size();) {
-    const Fact& first = facts_[from];
-    ids.clear();
-    std::size_t to = from;
-    for (; to < facts_.size() && facts_[to].kind == first.kind && facts_[to].value == first.value; ++to)
-      ids.push_back(facts_[to].configuration.value);
-    OPWRIGHT_TRY(put(tally, first.kind, first.value, ids));
-    from = to;
-  }
-  facts_.clear();
-  return {};
 }
 
 Status FactWriter::unite(Database& database, Verifier& verifier, Tally& tally, const Seen& seen,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "store/reader.h"
+#include "store/sqlite/grouped.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"
@@ -39,7 +40,7 @@ class FactWriter {
   Status put(Tally& tally, std::uint64_t kind, std::int64_t value, std::span<const std::int64_t> ids);
   Status unite(Database& database, Verifier& verifier, Tally& tally, const Seen& seen, std::vector<std::int64_t> ids);
 
-  std::vector<Fact> facts_;  // not written yet
+  Grouped<Seen> facts_;  // not written yet
   std::map<Seen, std::vector<std::int64_t>> seen_;
   std::unordered_set<std::uint64_t> words_;  // that are there, by kind and value
   Statement add_fact_, add_word_;

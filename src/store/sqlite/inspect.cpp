@@ -30,6 +30,7 @@ Status list_rows(Database& database, const std::string& sql, const std::function
 void look_at_rows(Database& database, Inspection& inspection) {
   look(inspection, "definitions", [&] { return check_definitions(database); });
   Verifier verifier;
+  verifier.set_schema(inspection.schema);
   verifier.tell_damage_to([&](const std::string& what) { inspection.add(what); });
   for (const TablePart& part : table_parts()) {
     const auto groups = Verifier::groups(database, part.part);

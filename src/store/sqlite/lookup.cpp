@@ -32,9 +32,9 @@ Result<std::optional<Lookup>> Lookup::open(const std::string& path, int wait_ms)
                                                       static_cast<int>(Part::kFormByFingerprint))));
     lookup.in_memory_ = forms <= kMostInMemory;
   }
-  OPWRIGHT_TRY_ASSIGN(lookup.find_form_,
-                      lookup.database_.prepare(fmt::format("SELECT {} FROM form WHERE {} = ?", columns(Part::kForm),
-                                                           lookup.in_memory_ ? "id" : "fingerprint")));
+  OPWRIGHT_TRY_ASSIGN(lookup.find_form_, lookup.database_.prepare(fmt::format(
+                                             "SELECT {} FROM form WHERE {}", columns(Part::kForm),
+                                             lookup.in_memory_ ? "id >= ? ORDER BY id" : "fingerprint = ?")));
   OPWRIGHT_TRY_ASSIGN(lookup.find_configuration_,
                       lookup.database_.prepare(
                           fmt::format("SELECT {} FROM configuration WHERE key = ?", columns(Part::kConfiguration))));
@@ -60,32 +60,54 @@ Result<std::int64_t> Lookup::find_form_row(const Hash128& fingerprint) {
   bool& loaded = loaded_[static_cast<std::size_t>(group) % loaded_.size()];
   if (!loaded) {
     OPWRIGHT_TRY(verifier_.read(database_, Part::kFormByFingerprint, group, [&](const Statement& row) -> Status {
-      if (const auto known = fingerprint_of(row.blob(0))) rows_.emplace(*known, row.integer(1));
+      if (const auto known = fingerprint_of(row.blob(0)); known && rows_.find(*known) == nullptr)
+        rows_.add(*known, row.integer(1));
       return {};
     }));
     loaded = true;
   }
-  const auto found = rows_.find(fingerprint);
-  return found == rows_.end() ? 0 : found->second;
+  const std::int64_t* found = rows_.find(fingerprint);
+  return found == nullptr ? 0 : *found;
 }
 
 Result<std::optional<KnownForm>> Lookup::find_form(const Hash128& fingerprint) {
-  const FingerprintBytes bytes(fingerprint);
   if (in_memory_) {
     OPWRIGHT_TRY_ASSIGN(const std::int64_t id, find_form_row(fingerprint));
     if (id == 0) return std::nullopt;
-    find_form_.bind(1, id);
-  } else {
-    OPWRIGHT_TRY(verifier_.check(database_, Part::kFormByFingerprint, prefix_group(bytes.view())));
-    find_form_.bind_blob(1, bytes.view());
+    return read_form(id);
   }
+  const FingerprintBytes bytes(fingerprint);
+  OPWRIGHT_TRY(verifier_.check(database_, Part::kFormByFingerprint, prefix_group(bytes.view())));
+  find_form_.bind_blob(1, bytes.view());
   OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
-  if (!row && in_memory_) return fail(damage(database_.path(), "table form: a row is there for its index only"));
   if (!row) return std::nullopt;
-  if (verifier_.verifies()) OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find_form_));
-  const KnownForm form{{find_form_.integer(0)}, {find_form_.integer(2)}, static_cast<FormKind>(find_form_.integer(3)),
-                       find_form_.integer(7),   find_form_.integer(8),   find_form_.integer(9)};
+  OPWRIGHT_TRY_ASSIGN(const KnownForm form, this_form());
   find_form_.reset();
+  return form;
+}
+
+Result<KnownForm> Lookup::this_form() {
+  if (verifier_.verifies()) OPWRIGHT_TRY(verifier_.check_row(database_, Part::kForm, find_form_));
+  return KnownForm{{find_form_.integer(0)}, {find_form_.integer(2)}, static_cast<FormKind>(find_form_.integer(3)),
+                   find_form_.integer(7),   find_form_.integer(8),   find_form_.integer(9)};
+}
+
+// An input that comes again asks for one row after the other: the next one is a step away, and need not be searched.
+Result<KnownForm> Lookup::read_form(std::int64_t id) {
+  if (stands_on_ + 1 != id) {
+    if (stands_on_ >= 0) find_form_.reset();
+    find_form_.bind(1, id);
+  }
+  stands_on_ = -1;
+  OPWRIGHT_TRY_ASSIGN(const bool row, find_form_.step());
+  if (!row) return fail(damage(database_.path(), "table form: a row is there for its index only"));
+  auto form = this_form();
+  if (form && form->form.value != id)
+    form = fail(damage(database_.path(), "table form: a row is there for its index only"));
+  if (form)
+    stands_on_ = id;
+  else
+    find_form_.reset();
   return form;
 }
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
+#include "base/flat_table.h"
 #include "base/hash.h"
 #include "model/ids.h"
 #include "model/observed.h"
@@ -26,6 +26,8 @@ class Lookup final : public store::Lookup {
  private:
   explicit Lookup(Database database) : database_(std::move(database)) {}
   Result<std::optional<KnownForm>> find_form(const Hash128& fingerprint);
+  Result<KnownForm> read_form(std::int64_t id);
+  Result<KnownForm> this_form();  // that find_form_ stands on
   // The row of the fingerprint; 0 none.
   Result<std::int64_t> find_form_row(const Hash128& fingerprint);
   Result<std::optional<ConfigId>> find_configuration(const ConfigKey& key);
@@ -37,7 +39,8 @@ class Lookup final : public store::Lookup {
   static constexpr std::int64_t kMostInMemory = std::int64_t{1} << 21;  // of a larger store the index is asked
   bool in_memory_ = false;
   std::array<bool, 64> loaded_{};
-  std::unordered_map<Hash128, std::int64_t, Hash128Hasher> rows_;
+  FlatMap<Hash128, std::int64_t, Hash128Hasher> rows_;
+  std::int64_t stands_on_ = -1;  // the row that find_form_ gave last, where it goes through them in their order
 };
 
 }  // namespace opwright::store::sqlite

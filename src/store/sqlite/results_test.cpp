@@ -47,6 +47,39 @@ TEST(Results, AnUnknownWordIsAnErrorNotADefault) {
   EXPECT_THAT(status.error().message, HasSubstr("wonderful"));
 }
 
+// The last column is younger than the checksums: an empty one is not covered, a filled one is.
+TEST(Results, TimesAreKeptAndCovered) {
+  const TestFolder folder;
+  const std::string path = folder.file("s.db");
+  CaseRecord timed = at(0);
+  timed.perf = R"({"clock": "modelled"})";
+  {
+    ResultsWriter writer = writer_of(path);
+    ASSERT_TRUE(writer.begin(run_named("one")));
+    ASSERT_TRUE(writer.add("one", timed));
+    ASSERT_TRUE(writer.add("one", at(1)));
+  }
+  std::vector<std::string> found;
+  const auto read = [&] {
+    return reader_of(path).for_each("one", [&](CaseRecord&& record) -> Status {
+      found.push_back(record.perf);
+      return {};
+    });
+  };
+  ASSERT_TRUE(read());
+  EXPECT_THAT(found, ElementsAre(timed.perf, ""));
+  for (const char* damage :
+       {"UPDATE result SET perf = '' WHERE place = 0", "UPDATE result SET perf = 'x' WHERE place = 1"}) {
+    auto database = Database::open(path, Database::Mode::kWrite, 100);
+    ASSERT_TRUE(database->execute("BEGIN"));
+    ASSERT_TRUE(database->execute(damage));
+    ASSERT_TRUE(database->execute("COMMIT"));
+    const Status status = read();
+    ASSERT_FALSE(status) << damage;
+    EXPECT_THAT(status.error().message, HasSubstr("checksum"));
+  }
+}
+
 TEST(Results, OfAnOlderStoreAreReadAsTheyLieAndKept) {
   const TestFolder folder;
   const std::string path = folder.write("v3.db", fixture("stores/v3.db"));

@@ -33,6 +33,7 @@ Result<FileSalvage> FileSalvage::open(const std::string& path, int wait_ms, Lost
   FileSalvage salvage(std::move(database));
   salvage.lost_ = std::move(lost);
   salvage.summed_ = version >= kFirstSummedSchema;
+  salvage.schema_ = version;
   salvage.sum_ = salvage.summed_ ? ", sum" : "";
   Database& db = salvage.database_;
   const auto columns = [&](Part part) { return column_list(part_of(part)) + salvage.sum_; };
@@ -69,12 +70,14 @@ std::int64_t FileSalvage::last_number(Part part) {
 
 Status FileSalvage::each(Part part, const Rows& use) {
   const TablePart& table = part_of(part);
+  // Through a view where the store is older than checksums: that one has all columns.
+  const auto columns_of = [this](const TablePart& of) { return column_list(of, summed_ ? schema_ : INT64_MAX); };
   // "The next one behind" goes fast over numbers that are not used; a row that cannot be read is stepped over by one.
   OPWRIGHT_TRY_ASSIGN(Statement next,
                       database_.prepare(fmt::format("SELECT {}{}, id FROM {} WHERE id > ? ORDER BY id LIMIT 1",
-                                                    column_list(table), sum_, table.table)));
+                                                    columns_of(table), sum_, table.table)));
   OPWRIGHT_TRY_ASSIGN(Statement exact, database_.prepare(fmt::format("SELECT {}{}, id FROM {} WHERE id = ?",
-                                                                     column_list(table), sum_, table.table)));
+                                                                     columns_of(table), sum_, table.table)));
   const auto id_column = static_cast<int>(table.columns.size()) + (summed_ ? 1 : 0);
   const std::int64_t last = last_number(part);
   std::int64_t unreadable = 0, first_unreadable = 0, found = 0;

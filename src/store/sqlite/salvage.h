@@ -39,6 +39,7 @@ class FileSalvage final : public Salvage {
   Database database_;
   Lost lost_;
   bool summed_ = true;
+  std::int64_t schema_ = INT64_MAX;
   std::string sum_;  // ", sum", or "" in an older store
   Statement find_pack_, find_occurrences_, find_key_;
   std::map<std::int64_t, OccurrenceRow> sources_, machines_, traces_;

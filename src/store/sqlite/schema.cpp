@@ -96,6 +96,11 @@ constexpr char kConfigHashOfResults[] = R"sql(
 ALTER TABLE result ADD COLUMN config_hash TEXT NOT NULL DEFAULT '';   -- as the vector had it; '' none
 )sql";
 
+// What schema 9 added: times of runs with --perf. Checksums of older rows stay as they are (tables.h: last_since).
+constexpr char kPerfOfResults[] = R"sql(
+ALTER TABLE result ADD COLUMN perf TEXT NOT NULL DEFAULT '';          -- JSON; '' not timed
+)sql";
+
 // What schema 5 added: a checksum in every row, and how many rows there are with which checksums together. seal() fills
 // them in.
 constexpr char kChecksums[] = R"sql(
@@ -263,7 +268,7 @@ DROP VIEW counted;
 CREATE VIEW counted AS                               -- calls: copies of a trace that differ in hashes only count once
   SELECT form_id, source_id, machine_id, trace_id, sweep_source_hash, max(count) AS count, max(raised) AS raised
   FROM occurrence GROUP BY form_id, source_id, machine_id, trace_id, sweep_source_hash;
-)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables, kFactTables, kBlockTables};
+)sql", kRunTables, kConfigHashOfResults, kChecksums, kSequenceTables, kFactTables, kBlockTables, kPerfOfResults};
 
 // For reading only: the views through which a store of schema 1, 2, … looks like one of kSchemaVersion. A new schema
 // adds an entry and extends the others.
@@ -272,7 +277,9 @@ CREATE TEMP VIEW occurrence AS SELECT *, 0 AS raised FROM main.occurrence;
 CREATE TEMP VIEW form AS SELECT *, NULL AS error FROM main.form;
 CREATE TEMP VIEW counted AS SELECT *, 0 AS raised FROM main.counted;
 )sql", "", R"sql(
-CREATE TEMP VIEW result AS SELECT *, '' AS config_hash FROM main.result;
+CREATE TEMP VIEW result AS SELECT *, '' AS config_hash, '' AS perf FROM main.result;
+)sql", R"sql(
+CREATE TEMP VIEW result AS SELECT *, '' AS perf FROM main.result;
 )sql", "", "", "", ""};
 
 // The same tables for this connection only, and empty.
@@ -390,8 +397,8 @@ Status read_as_current(Database& database) {
   OPWRIGHT_TRY(database.execute(kReadAsCurrent[static_cast<std::size_t>(version - 1)]));
   if (version < 6) OPWRIGHT_TRY(database.execute(temporary(kSequenceTables)));
   if (version < kFirstSchemaWithFacts) OPWRIGHT_TRY(database.execute(temporary(kFactTables)));
-  OPWRIGHT_TRY(database.execute(temporary(kBlockTables)));
-  return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults) : Status();
+  if (version < kFirstSchemaWithBlocks) OPWRIGHT_TRY(database.execute(temporary(kBlockTables)));
+  return version < 3 ? database.execute(temporary(kRunTables) + kConfigHashOfResults + kPerfOfResults) : Status();
 }
 
 Status check_definitions(Database& database) {
@@ -427,6 +434,7 @@ Status migrate(Database& database) {
     OPWRIGHT_TRY_ASSIGN(version, version_of(database));  // another process may have been first
     if (version == kSchemaVersion) return database.execute("COMMIT");
     const bool has_sums = version >= kFirstSummedSchema, is_old = version > 0 && version < kFirstSchemaWithFacts;
+    const bool has_blocks = version >= kFirstSchemaWithBlocks;
     if (has_sums)
       OPWRIGHT_TRY(check_definitions(database));
     else if (version > 0)
@@ -442,7 +450,7 @@ Status migrate(Database& database) {
       OPWRIGHT_TRY(note.bind(1, kDefinitions).bind(2, definitions).run());
       OPWRIGHT_TRY(seal(database));
     }
-    OPWRIGHT_TRY(write_all_cards(database));
+    if (!has_blocks) OPWRIGHT_TRY(write_all_cards(database));
     OPWRIGHT_TRY(database.execute(
         fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", kSchemaVersion, kApplicationId)));
     return database.execute("COMMIT");

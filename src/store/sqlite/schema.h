@@ -5,7 +5,7 @@
 
 namespace opwright::store::sqlite {
 
-inline constexpr int kSchemaVersion = 8;      // the number of migrations
+inline constexpr int kSchemaVersion = 9;      // the number of migrations
 inline constexpr int kFirstSummedSchema = 5;  // the first whose rows have checksums
 inline constexpr int kFirstSchemaWithFacts = 7;
 inline constexpr int kFirstSchemaWithBlocks = 8;

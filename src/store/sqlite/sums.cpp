@@ -2,18 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "base/hash.h"
 
 namespace opwright::store::sqlite {
 
+namespace {
+
+// By part: the column that is not covered where it is empty, -1 for none. The tally has sums too, and is no part.
+const std::array<int, 64>& last_columns() {
+  static const auto kColumns = [] {
+    std::array<int, 64> columns;
+    columns.fill(-1);
+    for (const TablePart& table : table_parts())
+      if (table.last_since > 0)
+        columns.at(static_cast<std::size_t>(table.part)) = static_cast<int>(table.columns.size()) - 1;
+    return columns;
+  }();
+  return kColumns;
+}
+
+}  // namespace
+
 void RowSum::start(Part part) {
   bytes_.clear();
   bytes_ += static_cast<char>(part);
+  may_be_left_out_ = last_columns()[static_cast<std::size_t>(part)];
+  column_ = 0;
 }
 
 void RowSum::put(char kind, const void* bytes, std::size_t size) {
+  ++column_;
   bytes_ += kind;
   bytes_.append(static_cast<const char*>(bytes), size);
 }
@@ -25,6 +46,7 @@ RowSum& RowSum::add(double value) {
   return put('r', &value, sizeof value), *this;
 }
 RowSum& RowSum::add(std::string_view text) {
+  if (text.empty() && column_ == may_be_left_out_) return *this;
   const auto size = static_cast<std::uint32_t>(text.size());
   put('t', &size, sizeof size);
   bytes_ += text;
@@ -36,7 +58,7 @@ RowSum& RowSum::add_blob(std::string_view bytes) {
   bytes_ += bytes;
   return *this;
 }
-RowSum& RowSum::add_null() { return bytes_ += 'n', *this; }
+RowSum& RowSum::add_null() { return put('n', "", 0), *this; }
 
 RowSum& RowSum::add_columns(const Statement& row, int first, int count) {
   for (int column = first; column < first + count; ++column) {

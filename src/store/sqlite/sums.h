@@ -29,6 +29,8 @@ class RowSum {
  private:
   void put(char kind, const void* bytes, std::size_t size);
   std::string bytes_;
+  int may_be_left_out_ = -1;  // the column that is not covered where it is empty
+  int column_ = 0;
 };
 
 struct Blob {

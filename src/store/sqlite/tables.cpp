@@ -59,7 +59,7 @@ const std::array<TablePart, 20>& parts() {
       {Part::kOccurrence, "occurrence", kOccurrence, 0, Grouping::kRange, "", true, 6},
       {Part::kPosting, "posting", kPosting, 0, Grouping::kTopBits, "", true, 2},
       {Part::kRun, "run", kRun, 0, Grouping::kWhole, "", true, 1},
-      {Part::kResult, "result", result_columns(), 0, Grouping::kEach, "sqlite_autoindex_result_1", true, 2},
+      {Part::kResult, "result", result_columns(), 0, Grouping::kEach, "sqlite_autoindex_result_1", true, 2, 9},
       {Part::kSetting, "setting", kSetting, 0, Grouping::kWhole, "", true, 1},
       {Part::kConfigurationByKey, "configuration", kByKey, 0, Grouping::kPrefix, "sqlite_autoindex_configuration_1",
        false, 1},
@@ -84,9 +84,10 @@ const TablePart& part_of(Part part) {
   return found;
 }
 
-std::string column_list(const TablePart& part) {
+std::string column_list(const TablePart& part, std::int64_t schema) {
   std::string text;
   for (const char* name : part.columns) text += (text.empty() ? "" : ", ") + std::string(name);
+  if (schema < part.last_since) text = text.substr(0, text.rfind(' ')) + " ''";
   return text;
 }
 

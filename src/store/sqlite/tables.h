@@ -55,11 +55,15 @@ struct TablePart {
   const char* index;  // through which the group is read; "" the table itself
   bool has_sums;      // rows have a column `sum`; an index has none
   int named_by;       // how many of the columns say which row it is
+  // The schema that added the last column. Rows of older ones keep their checksums: where it is empty, no checksum
+  // covers it. 0: all columns are as old as the checksums.
+  int last_since = 0;
 };
 
 std::span<const TablePart> table_parts();
 const TablePart& part_of(Part part);
-std::string column_list(const TablePart& part);  // "id, name"
+// "id, name"; of a store of that schema, with '' for a column that it does not have.
+std::string column_list(const TablePart& part, std::int64_t schema = INT64_MAX);
 
 std::int64_t range_group(std::int64_t number);
 std::int64_t top_group(std::int64_t hash);

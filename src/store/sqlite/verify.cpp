@@ -9,8 +9,9 @@ namespace {
 
 std::size_t place(Part part) { return static_cast<std::size_t>(part); }
 
-std::string scan_sql(const TablePart& part) {
-  std::string sql = fmt::format("SELECT {}{} FROM {}", column_list(part), part.has_sums ? ", sum" : "", part.table);
+std::string scan_sql(const TablePart& part, std::int64_t schema) {
+  std::string sql =
+      fmt::format("SELECT {}{} FROM {}", column_list(part, schema), part.has_sums ? ", sum" : "", part.table);
   if (part.grouping == Grouping::kWhole) return sql;
   if (*part.index != '\0') sql += fmt::format(" INDEXED BY {}", part.index);
   return sql +
@@ -61,7 +62,10 @@ std::string row_name(const TablePart& part, const Statement& row) {
   return name;
 }
 
-void Verifier::set_schema(std::int64_t version) { verifies_ = version >= kFirstSummedSchema; }
+void Verifier::set_schema(std::int64_t version) {
+  schema_ = version;
+  verifies_ = version >= kFirstSummedSchema;
+}
 
 void Verifier::forget() {
   for (auto& groups : seen_) groups.clear();
@@ -112,7 +116,7 @@ Status Verifier::read(Database& database, Part part, std::int64_t group, const U
   Statement own;
   Statement& scan = use ? own : scans_[place(part)];
   if (!scan.is_prepared()) {
-    OPWRIGHT_TRY_ASSIGN(scan, database.prepare(scan_sql(table)));
+    OPWRIGHT_TRY_ASSIGN(scan, database.prepare(scan_sql(table, schema_)));
   }
   bind_group(scan, table, group);
   const auto columns = static_cast<int>(table.columns.size());

@@ -47,6 +47,7 @@ class Verifier {
   static constexpr std::size_t kParts = 21;
   Status found_damage(const Database& database, const std::string& what);
   bool verifies_ = true;
+  std::int64_t schema_ = INT64_MAX;  // of the store: this build's, where nobody said another
   std::int64_t rows_verified_ = 0;
   std::function<void(const std::string&)> listener_;
   std::array<std::unordered_set<std::int64_t>, kParts> seen_;

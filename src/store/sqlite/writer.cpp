@@ -211,7 +211,7 @@ Status Writer::write(const Batch& batch) {
   for (const NewRecord& record : batch.records) OPWRIGHT_TRY(replace_record(record));
   for (const NewPiece& piece : batch.pieces) OPWRIGHT_TRY(sequences_.add(database_, verifier_, tally_, piece));
   OPWRIGHT_TRY(facts_.add(database_, tally_, batch.facts, batch.words));
-  postings_.insert(postings_.end(), batch.postings.begin(), batch.postings.end());
+  for (const Posting& posting : batch.postings) postings_.add(posting.term, posting.term, posting.configuration.value);
   return postings_.size() >= kPostingsHeld ? write_postings() : Status();
 }
 
@@ -251,29 +251,22 @@ Status Writer::replace_record(const NewRecord& record) {
   return is_first ? blocks_.replace(database_, verifier_, tally_, record.configuration, record.parts) : Status();
 }
 
-// Many at once and sorted: a term's configurations share a row, and the tree is written from left to right.
+// Many at once, a term after the other: a term's configurations share a row, and the tree is written from left to
+// right.
 Status Writer::write_postings() {
-  std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
-    const auto left = static_cast<std::int64_t>(a.term), right = static_cast<std::int64_t>(b.term);
-    return left != right ? left < right : a.configuration < b.configuration;
-  });
   std::string steps;
-  for (std::size_t from = 0; from < postings_.size();) {
-    const Posting& first = postings_[from];
+  const auto before = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);  // as the column has it
+  };
+  return postings_.take(before, [&](std::uint64_t name, std::span<const std::int64_t> ids) -> Status {
     steps.clear();
-    std::size_t to = from + 1;
-    for (; to < postings_.size() && postings_[to].term == first.term; ++to) {
-      append_step(steps, postings_[to - 1].configuration.value, postings_[to].configuration.value);
-    }
-    const auto term = static_cast<std::int64_t>(first.term);
+    for (std::size_t i = 1; i < ids.size(); ++i) append_step(steps, ids[i - 1], ids[i]);
+    const auto term = static_cast<std::int64_t>(name);
     SummedRow row(statements_.add_posting, Part::kPosting);
-    row << term << first.configuration.value << Blob{steps};
+    row << term << ids.front() << Blob{steps};
     tally_.add(Part::kPosting, top_group(term), row.bind_sum());
-    OPWRIGHT_TRY(statements_.add_posting.run());
-    from = to;
-  }
-  postings_.clear();
-  return {};
+    return statements_.add_posting.run();
+  });
 }
 
 Result<bool> Writer::forget_sequence(const std::string& uid) {

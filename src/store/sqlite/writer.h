@@ -14,6 +14,7 @@
 #include "model/op_config.h"
 #include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
+#include "store/sqlite/grouped.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
@@ -81,7 +82,7 @@ class Writer final : public store::Writer {
   };
   std::unordered_map<std::string, Trace> traces_;
   std::int64_t next_pack_ = 0, next_operation_ = 0, next_source_ = 0, next_machine_ = 0, next_trace_ = 0;
-  std::vector<Posting> postings_;  // not written yet
+  Grouped<std::uint64_t> postings_;  // not written yet, by term
   SequenceWriter sequences_;
   FactWriter facts_;
   BlockWriter blocks_;

@@ -1,7 +1,8 @@
-"""planted_device --bug NAME|none|any [--seed N] [--log FILE] [--board NAME]
+"""planted_device --bug NAME|none|any|operands [--seed N] [--log FILE] [--board NAME]
 
 Started by `opwright run --device 'exec:opwright mock --board n150 -- PYTHON …/planted_device'` with a Python that has
-ttnn and torch. With `any` each call gets a bug of its family that changes its result, chosen by the seed. A line of the
+ttnn and torch. With `any` each call gets a bug of its family that changes its result, chosen by the seed; with `operands` one
+that follows from its operands and parameters (operands.py). A line of the
 log says which, and by how much; its number comes back as the call's `kernel_seconds`, so that results can be told apart.
 """
 
@@ -76,21 +77,27 @@ class PlantedDevice:
         return {**answer, "kernel_seconds": float(self._lines)}
 
     def _with_a_bug(self, call: Any, kernel: Any, bugs: list[str], right: list[Any]) -> tuple[str, list[Any], float]:
+        from planted_device.call import Unsupported
         from planted_device.launch import LAUNCH_BUGS, launched
+        from planted_device.operands import WrongCall, operand_bugs
 
         wanted = self._options.bug
         if wanted == "none":
             return "", right, 0.0
-        possible = [*bugs, *LAUNCH_BUGS]
-        order = possible if wanted == "any" else [wanted] if wanted in possible else []
+        of_operands = operand_bugs(call)
+        possible = {"any": [*bugs, *LAUNCH_BUGS], "operands": of_operands}
+        every = [*bugs, *LAUNCH_BUGS, *of_operands]
+        order = possible[wanted] if wanted in possible else [wanted] if wanted in every else []
         random.Random(f"{self._options.seed} {call.op} {[o.shape for o in call.outputs]} {self._lines}").shuffle(order)
         for bug in order:
             try:
                 if bug in LAUNCH_BUGS:
                     wrong = self._delivered(call, [launched(output, bug) for output in kernel(call, "")])
+                elif bug in of_operands:
+                    wrong = self._delivered(call, kernel(WrongCall(call, bug), ""))
                 else:
                     wrong = self._delivered(call, kernel(call, bug))
-            except (IndexError, RuntimeError):  # shapes that have no room for it
+            except (IndexError, RuntimeError, ValueError, TypeError, ZeroDivisionError, AssertionError, Unsupported):  # shapes that have no room for it
                 continue
             change = changed(right, wrong)
             if change > 0:

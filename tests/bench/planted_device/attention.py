@@ -22,6 +22,9 @@ ATTENTION_BUGS = [
     "attention values of row 0", "attention half of the head", "attention start ignored", "attention start +1", "attention not divided",
     "attention keys as bf4", "attention last page of the next user", "attention heads turned round", "attention mask halved",
     "attention every second key tile", "attention diagonal hidden", "attention weights of 3 bits",
+    "attention keys and values swapped", "attention sink twice", "attention window twice", "attention first chunk twice", "attention output halves swapped",
+    "attention mask of the last tile ignored", "attention pages in pairs", "attention offset within the page lost", "attention values of the odd keys", "attention sum left from the head before",
+    "attention last head of the first", "attention small weights lost", "attention rows of a tile mirrored", "attention 3 % short",
 ]  # fmt: skip
 
 
@@ -60,7 +63,12 @@ def attention(call: Call, bug: str) -> list[torch.Tensor]:
             pages = torch.cat([pages[:, 1:2], pages[:, 1:]], 1)
         elif bug == "attention last page of the next user":
             pages = torch.cat([pages[:, :-1], pages[:, -1:].roll(1, 0)], 1)
+        elif bug == "attention pages in pairs":
+            pages = pages[:, torch.arange(pages.shape[1]) // 2 * 2]
         k, v = paged(k, pages), paged(v, pages)
+        if bug == "attention offset within the page lost" and k.shape[2] > 32:
+            at = torch.arange(k.shape[2])
+            k = k[:, :, torch.where(at % 32 >= 16, at - 16, at)]
     # [users, heads, queries, dim]; a decoding query is alone.
     queries = q[0].unsqueeze(2) if decode else q
     users, heads, length, _ = queries.shape
@@ -82,11 +90,15 @@ def attention(call: Call, bug: str) -> list[torch.Tensor]:
         k = torch.cat([k[..., : k.shape[-1] // 2], torch.zeros_like(k[..., k.shape[-1] // 2 :])], -1)
     elif bug == "attention keys shifted":
         k = k.roll(1, 2)
+    if bug == "attention keys and values swapped":
+        k, v = v, k
     if bug == "attention q of the next head":
         queries = queries.roll(1, 1)
     keys, values = k[:, index], v[:, index]
     if bug == "attention v of the next head":
         values = v[:, (index + 1) % kv]
+    elif bug == "attention values of the odd keys":
+        values = values[:, :, torch.arange(values.shape[2]) // 2 * 2]
     elif bug == "attention v shifted":
         values = values.roll(1, 2)
     elif bug == "attention values of row 0":
@@ -102,6 +114,8 @@ def attention(call: Call, bug: str) -> list[torch.Tensor]:
         window = 0
     elif bug == "attention window +1" and window:
         window += 1
+    elif bug == "attention window twice":
+        window *= 2
     elif bug == "attention window -1" and window > 1:
         window -= 1
     off = {"attention causal +1": 1, "attention causal -1": -1, "attention position +1": 1, "attention position -1": -1}.get(bug, 0)
@@ -161,6 +175,8 @@ def attention(call: Call, bug: str) -> list[torch.Tensor]:
             mask = mask[:, :1].expand(mask.shape)
         elif bug == "attention mask halved":
             mask = torch.where(torch.arange(mask.shape[-1]) < mask.shape[-1] // 2, mask, torch.zeros_like(mask))
+        elif bug == "attention mask of the last tile ignored" and mask.shape[-1] > 32:
+            mask = torch.cat([mask[..., :-32], torch.zeros_like(mask[..., -32:])], -1)
         scores = scores + mask[..., :total]
     if bug == "attention every second key tile" and total > 64:
         seen = ~torch.isinf(scores[..., 32:64]).all(-1, keepdim=True)
@@ -180,12 +196,18 @@ def attention(call: Call, bug: str) -> list[torch.Tensor]:
     if bug == "attention no rescale" and total > 64:
         first = scores[..., :half].amax(-1, keepdim=True)
         e = torch.cat([torch.nan_to_num(torch.exp(scores[..., :half] - first)), e[..., half:]], -1)
+    if bug == "attention small weights lost":
+        e = torch.where(e < 2.0**-6, torch.zeros_like(e), e)
+    elif bug == "attention first chunk twice" and total > 64:
+        e = torch.cat([2 * e[..., :half], e[..., half:]], -1)
     norm = e.sum(-1, keepdim=True)
+    if bug == "attention sum left from the head before":
+        norm = norm + 0.25 * norm.roll(1, 1)
     if bug == "attention sum of the last chunk" and total > 64:
         last = e[..., half:].sum(-1, keepdim=True)
         norm = torch.where(last > 0, last, norm)
     if sink is not None and bug not in ("attention sink missing", "attention sink after softmax"):
-        norm = norm + torch.exp(s - top)
+        norm = norm + torch.exp(s - top) * (2 if bug == "attention sink twice" else 1)
     if bug == "attention sum not rescaled" and total > 64:
         first = scores[..., :half].amax(-1, keepdim=True)
         alone = torch.nan_to_num(torch.exp(scores[..., :half] - first)).sum(-1, keepdim=True)
@@ -193,6 +215,14 @@ def attention(call: Call, bug: str) -> list[torch.Tensor]:
     if bug == "attention not divided":
         norm = torch.ones_like(norm)
     out = (e @ values) / norm
+    if bug == "attention output halves swapped":
+        out = out.roll(out.shape[-1] // 2, -1)
+    elif bug == "attention last head of the first":
+        out = torch.cat([out[:, :-1], out[:, :1]], 1)
+    elif bug == "attention rows of a tile mirrored" and length >= 32:
+        out = torch.cat([out[:, :, :32].flip(2), out[:, :, 32:]], 2)
+    elif bug == "attention 3 % short":
+        out = 0.97 * out
     if sink is not None and bug == "attention sink after softmax":
         out = out + s
     return [(out.squeeze(2).unsqueeze(0) if decode else out).reshape(call.shape)]

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import torch
 from planted_device.call import Call, Unsupported
-from planted_device.rounding import bf16, rounded
+from planted_device.rounding import bf16, block_float, rounded
 
 FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "abs": torch.abs, "cos": torch.cos, "sin": torch.sin, "erf": torch.erf, "exp": torch.exp, "log": torch.log,
@@ -81,6 +81,7 @@ UNARY_BUGS = sorted({f"unary {name}" for bugs in WRONG.values() for name in bugs
     "unary last tile not computed", "unary odd rows not computed", "unary upper faces only", "unary input cut to 3 bits",
     "unary half of the row", "unary saturates at 3", "unary twice", "unary of the neighbour", "unary of row 0", "unary 3 % short",
     "unary negatives not computed", "unary large ones not computed", "unary flushes below 0.1", "unary offset",
+    "unary odd columns not computed", "unary first column stale", "unary sign turned for small ones", "unary result of 4 bits", "unary of the tile below", "unary last row of the first",
 ]  # fmt: skip
 BINARY_BUGS = [
     "binary swapped", "binary b of row 0", "binary b of column 0", "binary b of batch 0", "binary a of batch 0", "binary scalar as int",
@@ -88,7 +89,7 @@ BINARY_BUGS = [
     "binary last tile is a", "binary b transposed in faces", "binary b rows shifted", "binary activation hard", "binary b of the next batch",
     "binary b of the tile's first row", "binary b as bf4", "binary activation twice", "binary activation of half", "binary a of row 0",
     "binary b half missing", "binary saturates at 4", "binary wrong function in the last tile", "binary b of the neighbour column",
-    "binary a twice", "binary b absolute", "binary activation on b ignored", "binary scalar of 3 bits", "binary b along the other side",
+    "binary b of the tile above", "binary b mirrored", "binary result of 4 bits", "binary a of the neighbour tile", "binary odd rows are a", "binary activation before", "binary a twice", "binary b absolute", "binary activation on b ignored", "binary scalar of 3 bits", "binary b along the other side",
 ]  # fmt: skip
 
 
@@ -140,6 +141,11 @@ def unary(call: Call, bug: str) -> list[torch.Tensor]:
         "unary negatives not computed": lambda: torch.where(x < 0, x, right), "unary large ones not computed": lambda: torch.where(x > 1.5, x, right),
         "unary flushes below 0.1": lambda: torch.where(right.abs() < 0.1, torch.zeros_like(right), right),
         "unary offset": lambda: right + 0.03 * right.square().mean().sqrt(),
+        "unary sign turned for small ones": lambda: torch.where(x.abs() < 0.25, -right, right), "unary result of 4 bits": lambda: block_float(right, 4),
+        "unary of the tile below": lambda: right.roll(32, -2) if x.dim() > 1 and x.shape[-2] > 32 else right,
+        "unary first column stale": lambda: torch.cat([right[..., -1:], right[..., 1:]], -1),
+        "unary last row of the first": lambda: torch.cat([right[..., :-1, :], right[..., :1, :]], -2) if x.dim() > 1 else right,
+        "unary odd columns not computed": lambda: torch.where(torch.arange(x.shape[-1]) % 2 == 1, x, right),
         "unary of row 0": lambda: right[..., :1, :].expand(right.shape) if x.dim() > 1 else right,
     }  # fmt: skip
     if bug in simple:
@@ -204,6 +210,10 @@ def binary(call: Call, bug: str) -> list[torch.Tensor]:
             b = b.roll(1, 0) if b.shape[0] > 1 else b.roll(1, 1)
         elif bug == "binary b of the tile's first row":
             b = b[..., torch.arange(b.shape[-2]) // 32 * 32, :]
+        elif bug == "binary b of the tile above" and b.shape[-2] > 32:
+            b = b.roll(32, -2)
+        elif bug == "binary b mirrored":
+            b = b.flip(-1)
         elif bug == "binary b of the neighbour column":
             b = b.roll(1, -1)
         elif bug == "binary b as bf4":
@@ -221,6 +231,12 @@ def binary(call: Call, bug: str) -> list[torch.Tensor]:
         a = a[:1].expand(a.shape) if a.shape[0] > 1 else a[:, :1].expand(a.shape)
     elif bug == "binary a of row 0" and a.dim() > 1:
         a = a[..., :1, :].expand(a.shape)
+    elif bug == "binary a of the neighbour tile" and a.shape[-1] > 32:
+        a = a.roll(32, -1)
+    elif bug == "binary activation before" and fused:
+        for one in fused:
+            a = function(one, "")(a)
+        fused = []
     elif bug == "binary a twice":
         a = 2 * a
     compute = MISTAKEN[name] if bug == "binary wrong function" else ARITHMETIC[name]
@@ -232,6 +248,11 @@ def binary(call: Call, bug: str) -> list[torch.Tensor]:
             out = function(one, "")(out)
     if bug == "binary activation of half" and fused:
         out = torch.cat([out[..., : out.shape[-1] // 2], before[..., out.shape[-1] // 2 :]], -1)
+    elif bug == "binary result of 4 bits":
+        out = block_float(out, 4)
+    elif bug == "binary odd rows are a" and out.shape == a.shape and out.dim() > 1:
+        out = out.clone()
+        out[..., 1::2, :] = a[..., 1::2, :]
     elif bug == "binary saturates at 4":
         out = out.clamp(-4, 4)
     elif bug == "binary wrong function in the last tile":
@@ -279,6 +300,10 @@ def where(call: Call, bug: str) -> list[torch.Tensor]:
     if bug == "where values of row 0" and len(call.shape) > 1:
         picks[0] = picks[0][..., :1, :].expand(call.shape)
     out = torch.where(predicate != 0, *picks)
+    if bug == "where odd rows false" and len(call.shape) > 1:
+        out[..., 1::2, :] = picks[1][..., 1::2, :]
+    elif bug == "where tensors swapped in the last tile":
+        out[..., last_tile(out)] = torch.where(predicate != 0, *picks[::-1])[..., last_tile(out)]
     if bug == "where last tile true":
         out[..., last_tile(out)] = picks[0][..., last_tile(out)]
     return [out]

@@ -17,11 +17,14 @@ CONV_BUGS = [
     "conv activation before bias", "conv weights of output 0", "conv weights as bf4", "conv halves of channels swapped", "conv bias twice",
     "conv first tile of channels twice", "conv last column wrong", "conv taps of a row shifted", "conv activation hard", "conv bias of tile 0",
     "conv activation of half the channels", "conv rows of two outputs swapped",
+    "conv channels interleaved", "conv padding on one side only", "conv odd rows of the even", "conv last output channel zero", "conv accumulator saturates",
+    "conv sums left from the pixel before", "conv rows of taps turned round", "conv bias of the next tile",
 ]  # fmt: skip
 POOL_BUGS = [
     "pool padding as data", "pool shifted", "pool window short", "pool wrong divisor", "pool neighbour channel",
     "pool last row stale", "pool last column stale", "pool maximum from 0", "pool sum", "pool dilation ignored", "pool batch 0",
     "pool other function", "pool first row of the window", "pool transposed", "pool last tile of channels", "pool mean in bf16",
+    "pool odd rows of the even", "pool negatives lost", "pool halves of channels swapped", "pool last channel stale", "pool image mirrored", "pool rows mirrored",
 ]  # fmt: skip
 
 
@@ -68,6 +71,8 @@ def conv2d(call: Call, bug: str) -> list[torch.Tensor]:
         image = image[:, : cin // groups].repeat(1, groups, 1, 1)
     elif bug == "conv halves of channels swapped" and cin > 1 and groups == 1:
         image = image.roll(cin // 2, 1)
+    elif bug == "conv channels interleaved" and cin > 1 and groups == 1 and cin % 2 == 0:
+        image = image.reshape(n, 2, cin // 2, h, width).transpose(1, 2).reshape(image.shape)
     elif bug == "conv halo row missing" and h > 8:
         image = image.clone()
         image[:, :, h // 2] = 0
@@ -84,6 +89,8 @@ def conv2d(call: Call, bug: str) -> list[torch.Tensor]:
         w = torch.cat([2 * w[:, :32], w[:, 32:]], 1)
     elif bug == "conv taps of a row shifted" and kernel[1] > 1:
         w = torch.cat([w[:, :, :1].roll(1, 3), w[:, :, 1:]], 2)
+    elif bug == "conv rows of taps turned round" and kernel[0] > 1:
+        w = w.flip(2)
     if bug == "conv kernel flipped":
         w = w.flip(2, 3)
     elif bug == "conv kernel transposed" and kernel[0] == kernel[1]:
@@ -99,6 +106,8 @@ def conv2d(call: Call, bug: str) -> list[torch.Tensor]:
     if bug == "conv padding of the other side" and padding[0] + padding[1] > 0:
         image, sides = image.roll(-1, 2), (padding[2], padding[3], padding[0], padding[1])
     padded = torch.nn.functional.pad(image, sides, mode=mode) if any(sides) else image
+    if bug == "conv padding on one side only" and any(sides):
+        padded = torch.nn.functional.pad(image, (0, sides[0] + sides[1], 0, sides[2] + sides[3]))
     if bug == "conv padding as ones" and any(sides):
         padded = torch.nn.functional.pad(image, sides, value=1.0)
     if bug == "conv start of the stride" and max(stride) > 1:
@@ -125,6 +134,8 @@ def conv2d(call: Call, bug: str) -> list[torch.Tensor]:
     if bias is not None and bug != "conv bias missing":
         if bug == "conv bias twice":
             bias = 2 * bias
+        elif bug == "conv bias of the next tile" and cout > 32:
+            bias = bias.roll(32)
         elif bug == "conv bias of tile 0":
             bias = bias[torch.arange(cout) % 32]
         out = out + (bias.roll(1) if bug == "conv bias neighbour" else bias).reshape(1, -1, 1, 1)
@@ -133,6 +144,15 @@ def conv2d(call: Call, bug: str) -> list[torch.Tensor]:
         out = function(one, "hard" if bug == "conv activation hard" else "")(out)
     if bug == "conv activation of half the channels":
         out = torch.cat([out[:, : cout // 2], before[:, cout // 2 :]], 1)
+    if bug == "conv odd rows of the even" and out.shape[2] > 1:
+        out = out[:, :, torch.arange(out.shape[2]) // 2 * 2]
+    elif bug == "conv last output channel zero":
+        out = torch.cat([out[:, :-1], torch.zeros_like(out[:, -1:])], 1)
+    elif bug == "conv accumulator saturates":
+        most = 2 * out.square().mean().sqrt()
+        out = out.clamp(-most, most)
+    elif bug == "conv sums left from the pixel before":
+        out = out + 0.25 * out.roll(1, 3)
     if bug == "conv output channels shifted":
         out = out.roll(1, 1)
     elif bug == "conv last tile of outputs stale" and cout > 32:
@@ -151,6 +171,12 @@ def conv2d(call: Call, bug: str) -> list[torch.Tensor]:
 def pool(call: Call, bug: str) -> list[torch.Tensor]:
     name = call.op.split(".")[-1]
     x = call.need("input_tensor")
+    if bug == "pool negatives lost":
+        x = x.clamp(min=0)
+    elif bug == "pool halves of channels swapped":
+        x = x.roll(x.shape[-1] // 2, -1)
+    elif bug == "pool last channel stale":
+        x = torch.cat([x[..., :-1], x[..., :1]], -1)
     if name == "global_avg_pool2d":
         if bug == "pool neighbour channel":
             x = x.roll(1, -1)
@@ -178,6 +204,10 @@ def pool(call: Call, bug: str) -> list[torch.Tensor]:
         image = image.roll(1, 1)
     elif bug == "pool shifted":
         image = image.roll(1, 2)
+    elif bug == "pool image mirrored":
+        image = image.flip(3)
+    elif bug == "pool rows mirrored":
+        image = image.flip(2)
     elif bug == "pool batch 0":
         image = image[:1].expand(image.shape)
     elif bug == "pool transposed" and h == w:
@@ -217,6 +247,8 @@ def pool(call: Call, bug: str) -> list[torch.Tensor]:
     if bug == "pool last row stale":
         out = out.clone()
         out[:, :, -1] = 0
+    elif bug == "pool odd rows of the even":
+        out = out[:, :, torch.arange(out.shape[2]) // 2 * 2]
     elif bug == "pool last column stale" and out.shape[3] > 1:
         out = torch.cat([out[..., :-1], out[..., :1]], 3)
     return [out.permute(0, 2, 3, 1).reshape(call.shape)]

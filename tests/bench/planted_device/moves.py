@@ -13,12 +13,14 @@ MOVE_BUGS = [
     "move slice off by one", "move operands swapped", "move pad of another value", "move last batch stale", "move row of 32 twice",
     "move tile turned", "move columns of odd rows shifted", "move a face flipped", "move half of the columns stale", "move batches swapped",
     "move first row stale", "move values of 3 bits", "move flushed", "move saturates at 2", "move last column stale",
+    "move page of the next", "move odd elements of the even", "move negatives zero", "move values of 5 bits", "move two neighbours swapped", "move last 16 columns zero",
 ]  # fmt: skip
 CACHE_BUGS = [
     "cache position +1", "cache position -1", "cache pages ignored", "cache next head", "cache next user", "cache last head kept",
     "cache row behind cleared", "cache half the row", "cache page of user 0", "cache nothing written", "cache position of user 0",
     "cache position within the tile", "cache two rows written", "cache row of head 0", "cache added", "cache tile cleared", "cache users turned round",
     "cache last position kept", "cache columns shifted", "cache row before cleared", "cache values of 3 bits",
+    "cache heads turned round", "cache other face of the tile", "cache last column kept", "cache row subtracted", "cache user 0 only", "cache halves of the row swapped",
 ]  # fmt: skip
 
 SAME = {
@@ -80,6 +82,18 @@ def spoiled(out: torch.Tensor, bug: str) -> torch.Tensor:
         out[..., -1] = out[..., 0].clone()
     elif bug == "move values of 3 bits" and out.is_floating_point():
         out = block_float(out, 3)
+    elif bug == "move page of the next" and rows > 32:
+        out = out.roll(-32, -2)
+    elif bug == "move odd elements of the even" and width > 1:
+        out = out[..., torch.arange(width) // 2 * 2]
+    elif bug == "move negatives zero":
+        out = out.clamp(min=0)
+    elif bug == "move values of 5 bits" and out.is_floating_point():
+        out = block_float(out, 5)
+    elif bug == "move two neighbours swapped" and width > 3:
+        out[..., 1:3] = out[..., 1:3].flip(-1)
+    elif bug == "move last 16 columns zero" and width > 16:
+        out[..., -16:] = 0
     elif bug == "move flushed" and out.is_floating_point():
         out[out.abs() < 0.05] = 0
     elif bug == "move saturates at 2" and out.is_floating_point():
@@ -270,6 +284,14 @@ def _written(out: torch.Tensor, rows: list[tuple[int, int, int, torch.Tensor]], 
             values = first.get(at, values)
         elif bug == "cache added":
             values = out[block, head, at, : values.shape[0]] + values
+        elif bug == "cache row subtracted":
+            values = -values
+        elif bug == "cache halves of the row swapped":
+            values = values.roll(values.shape[0] // 2)
+        elif bug == "cache last column kept":
+            values = torch.cat([values[:-1], out[block, head, at, values.shape[0] - 1 : values.shape[0]]])
+        elif bug == "cache other face of the tile":
+            at = at ^ 16 if (at ^ 16) < out.shape[2] else at
         elif bug == "cache columns shifted":
             values = values.roll(1)
         elif bug == "cache values of 3 bits":
@@ -282,6 +304,10 @@ def _written(out: torch.Tensor, rows: list[tuple[int, int, int, torch.Tensor]], 
             out[block, head, at + 1, : values.shape[0]] = values
         if bug == "cache nothing written" or (bug == "cache last head kept" and head == heads_of - 1):
             continue
+        if bug == "cache user 0 only" and block != rows[0][0]:
+            continue
+        if bug == "cache heads turned round":
+            head = heads_of - 1 - head
         if bug == "cache next head":
             head = (head + 1) % heads_of
         width = values.shape[0] // 2 if bug == "cache half the row" else values.shape[0]

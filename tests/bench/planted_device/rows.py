@@ -6,7 +6,7 @@ import math
 
 import torch
 from planted_device.call import Call, Unsupported
-from planted_device.elements import schraudolph
+from planted_device.elements import magic_root, schraudolph
 from planted_device.rounding import bf16, block_float, rounded
 
 NORM_BUGS = [
@@ -20,6 +20,9 @@ NORM_BUGS = [
     "norm beta neighbour", "norm beta before gamma", "norm rows in pairs", "norm as the other norm", "norm no root",
     "norm statistics without residual", "norm lower faces of the upper", "norm gamma as bf4", "norm sum in bf16", "norm mean of the last tile missing",
     "norm square of the sum", "norm every second tile", "norm padding as ones", "norm mean twice",
+    "norm middle tile missing", "norm first tile twice", "norm beta twice", "norm beta of the first tile", "norm epsilon squared", "norm last tile plain",
+    "norm residual of row 0", "norm residual halved", "norm root by bits", "norm mean of half the row", "norm sum over 16 columns of each tile",
+    "norm statistics 3 % large", "norm accumulator saturates", "norm sums left from the row before",
 ]  # fmt: skip
 SOFTMAX_BUGS = [
     "softmax last tile", "softmax first tile", "softmax sum of row 0", "softmax sum of the next row", "softmax scale missing",
@@ -29,13 +32,16 @@ SOFTMAX_BUGS = [
     "softmax rows in pairs", "softmax left faces", "softmax every second tile", "softmax sum + 1", "softmax sum of maximum row",
     "softmax last tile not divided", "softmax weights of 3 bits", "softmax mask of the next column", "softmax mask halved", "softmax squared",
     "softmax scale of half", "softmax middle tile twice", "softmax lower faces of the upper", "softmax causal +1",
+    "softmax scale on the mask", "softmax mask of the next row", "softmax halves with maxima of their own", "softmax small weights lost", "softmax sum left from the row before",
+    "softmax middle tile missing", "softmax 3 % short", "softmax mask of the last tile ignored", "softmax large logits cut at 4",
 ]  # fmt: skip
 ROTARY_BUGS = [
     "rotary position +1", "rotary position -1", "rotary sine sign", "rotary swapped", "rotary row 0", "rotary second half plain",
     "rotary other pairs", "rotary next head", "rotary no rotation part", "rotary position of head 0", "rotary cosine of the next pair",
     "rotary halves swapped", "rotary position within the tile", "rotary position of the tile", "rotary cosine missing",
     "rotary last head plain", "rotary slower", "rotary backwards", "rotary sine of the next position", "rotary cosine of the next position",
-    "rotary x of row 0", "rotary angles as bf4",
+    "rotary x of row 0", "rotary angles as bf4", "rotary last row plain", "rotary first pair plain", "rotary position of the odd rows", "rotary sine twice",
+    "rotary cosine and sine of half the pairs swapped", "rotary later heads one on",
 ]  # fmt: skip
 
 
@@ -43,7 +49,8 @@ def norm(call: Call, bug: str) -> list[torch.Tensor]:
     x = call.need("input_tensor")
     residual, alone = call.t("residual_input_tensor"), x
     if residual is not None and bug != "norm residual missing":
-        x = x + residual * (2 if bug == "norm residual twice" else 1)
+        part = residual[..., :1, :].expand(residual.shape) if bug == "norm residual of row 0" and residual.dim() > 1 else residual
+        x = x + part * {"norm residual twice": 2, "norm residual halved": 0.5}.get(bug, 1)
     gamma, beta = call.t("weight"), call.t("bias")
     epsilon = float(call.v("epsilon", 1e-12))
     groups = call.v("num_groups")
@@ -75,6 +82,12 @@ def norm(call: Call, bug: str) -> list[torch.Tensor]:
         seen = v[:, 32:]
     elif bug == "norm last value":
         seen = v[:, :-1]
+    elif bug == "norm middle tile missing" and size > 64:
+        seen = torch.cat([v[:, : size // 64 * 32], v[:, size // 64 * 32 + 32 :]], -1)
+    elif bug == "norm first tile twice" and size > 32:
+        seen = torch.cat([v, v[:, :32]], -1)
+    elif bug == "norm sum over 16 columns of each tile" and size > 32:
+        seen = v[:, torch.arange(size) % 32 < 16]
     count = seen.shape[-1]
     if bug == "norm padded count" and width % 32:
         count = (count + 31) // 32 * 32
@@ -94,11 +107,19 @@ def norm(call: Call, bug: str) -> list[torch.Tensor]:
         square = 2 * (seen - mean)[:, : size // 2].square().sum(-1, keepdim=True)
     elif bug == "norm variance of the first tile" and size > 32:
         square = (seen - mean)[:, :32].square().mean(-1, keepdim=True) * count
+    if bug == "norm statistics 3 % large":
+        square = 1.06 * square
+    elif bug == "norm accumulator saturates":
+        square = torch.minimum(square, square.median())
+    elif bug == "norm sums left from the row before":
+        square = square + 0.25 * square.roll(1, 0)
     variance = square / (count - 1 if bug == "norm n - 1" and count > 1 else count)
     if bug == "norm no mean":
         mean = torch.zeros_like(mean)
     elif bug == "norm mean twice":
         mean = 2 * mean
+    elif bug == "norm mean of half the row" and centred:
+        mean = seen[:, : max(1, size // 2)].mean(-1, keepdim=True)
     elif bug == "norm mean of the last tile missing" and size > 32 and centred:
         mean = seen[:, : (size - 1) // 32 * 32].sum(-1, keepdim=True) / count
     if bug == "norm bf16 statistics":
@@ -134,9 +155,13 @@ def norm(call: Call, bug: str) -> list[torch.Tensor]:
         epsilon = 1e-3
     elif bug == "norm epsilon / 100":
         epsilon /= 100
+    elif bug == "norm epsilon squared":
+        epsilon *= epsilon
     root = torch.sqrt(variance) + epsilon if bug == "norm epsilon outside" else torch.sqrt(variance + epsilon)
     if bug == "norm no root":
         root = variance + epsilon
+    if bug == "norm root by bits":
+        root = 1 / magic_root(root * root)
     out = (v - mean) / root * (0.95 if bug == "norm root short" else 1)
     if groups is not None:
         out = out.reshape(shape[0], groups, -1, width // groups).permute(0, 2, 1, 3)
@@ -160,7 +185,11 @@ def norm(call: Call, bug: str) -> list[torch.Tensor]:
             gamma = rounded(gamma, "BFLOAT4_B")
         out = out * gamma
     if beta is not None and bug != "norm beta missing":
-        out = out + (beta.roll(1) if bug == "norm beta neighbour" else beta)
+        if bug == "norm beta of the first tile" and width > 32:
+            beta = beta[torch.arange(width) % 32]
+        out = out + (beta.roll(1) if bug == "norm beta neighbour" else beta) * (2 if bug == "norm beta twice" else 1)
+    if bug == "norm last tile plain" and width > 32:
+        out = torch.cat([out[:, : (width - 1) // 32 * 32], x.reshape(-1, width)[:, (width - 1) // 32 * 32 :]], -1)
     return [out.reshape(shape)]
 
 
@@ -189,7 +218,11 @@ def softmax(call: Call, bug: str) -> list[torch.Tensor]:
             mask = torch.where(torch.arange(mask.shape[-1]) < mask.shape[-1] // 2, mask, torch.zeros_like(mask))
         elif bug == "softmax causal +1":
             mask = mask.roll(1, -1) if mask.shape[-2] > 1 else mask
-        if bug == "softmax mask before scale":
+        elif bug == "softmax mask of the next row":
+            mask = mask.roll(1, -2)
+        elif bug == "softmax mask of the last tile ignored" and mask.shape[-1] > 32:
+            mask = torch.cat([mask[..., :-32], torch.zeros_like(mask[..., -32:])], -1)
+        if bug in ("softmax mask before scale", "softmax scale on the mask"):
             scores = (x + mask) * scale
         elif bug == "softmax mask multiplied":
             scores = scores * (mask == 0)
@@ -206,6 +239,13 @@ def softmax(call: Call, bug: str) -> list[torch.Tensor]:
         e = block_float(e, 3)
     elif bug == "softmax squared":
         e = e * e
+    elif bug == "softmax small weights lost":
+        e = torch.where(e < 2.0**-7, torch.zeros_like(e), e)
+    elif bug == "softmax large logits cut at 4":
+        e = torch.exp(scores.clamp(max=4) - top.clamp(max=4))
+    elif bug == "softmax halves with maxima of their own" and x.shape[dim] > 32:
+        half = x.shape[dim] // 2
+        e = torch.cat([torch.exp(part - part.amax(dim, keepdim=True)) for part in (scores.narrow(dim, 0, half), scores.narrow(dim, half, x.shape[dim] - half))], dim)
     size = x.shape[dim]
     total = e.sum(dim, keepdim=True)
     if bug == "softmax last tile" and size > 32:
@@ -231,6 +271,10 @@ def softmax(call: Call, bug: str) -> list[torch.Tensor]:
         total = e.index_select(dim, torch.arange(size)[torch.arange(size) // 32 % 2 == 0]).sum(dim, keepdim=True)
     elif bug == "softmax middle tile twice" and size > 64:
         total = total + e.narrow(dim, size // 64 * 32, 32).sum(dim, keepdim=True)
+    elif bug == "softmax sum left from the row before" and x.dim() > 1:
+        total = total + 0.25 * total.roll(1, -2)
+    elif bug == "softmax middle tile missing" and size > 64:
+        total = total - e.narrow(dim, size // 64 * 32, 32).sum(dim, keepdim=True)
     elif bug == "softmax sum + 1":
         total = total + torch.exp(-top)
     elif bug == "softmax sum of maximum row" and x.dim() > 1:
@@ -246,7 +290,7 @@ def softmax(call: Call, bug: str) -> list[torch.Tensor]:
             total = bf16(total + bf16(e.narrow(dim, start, min(32, size - start)).sum(dim, keepdim=True)))
     if bug == "softmax no maximum":
         total = total.to(torch.float32).to(torch.float64)
-    return [e / total * (1.1 if bug == "softmax x1.1" else 1)]
+    return [e / total * {"softmax x1.1": 1.1, "softmax 3 % short": 0.97}.get(bug, 1)]
 
 
 def rotary(call: Call, bug: str) -> list[torch.Tensor]:
@@ -305,6 +349,20 @@ def rotary(call: Call, bug: str) -> list[torch.Tensor]:
     if bug == "rotary no rotation part":
         turned = torch.zeros_like(turned)
     out = x * cos + turned * sin
+    if bug == "rotary last row plain" and out.shape[-2] > 1:
+        out = torch.cat([out[..., :-1, :], x[..., -1:, :]], -2)
+    elif bug == "rotary first pair plain":
+        out = torch.cat([x[..., :2], out[..., 2:]], -1)
+    elif bug == "rotary sine twice":
+        out = out + turned * sin
+    elif bug == "rotary cosine and sine of half the pairs swapped":
+        out = torch.cat([out[..., : width // 2], (x * sin + turned * cos)[..., width // 2 :]], -1)
+    elif bug == "rotary later heads one on" and x.dim() > 2 and x.shape[1] > 1 and cos.shape[-2] > 1:
+        moved = x * cos.roll(-1, -2) + turned * sin.roll(-1, -2)
+        out = torch.cat([out[:, :1], moved[:, 1:]], 1)
+    elif bug == "rotary position of the odd rows" and cos.shape[-2] > 1:
+        at = torch.arange(cos.shape[-2]) // 2 * 2
+        out = x * cos[..., at, :] + turned * sin[..., at, :]
     if bug == "rotary halves swapped":
         out = out.roll(width // 2, -1)
     elif bug == "rotary last head plain" and x.dim() > 2:

@@ -20,12 +20,14 @@ MATMUL_BUGS = [
     "matmul b of the next batch", "matmul a of batch 0", "matmul 5 % short", "matmul a as bf4", "matmul K padded with ones",
     "matmul lower faces of the upper", "matmul a of row 0", "matmul b of column 0", "matmul bias of row sums", "matmul a absolute",
     "matmul other transpose of a", "matmul bias halved", "matmul operands of 5 bits",
+    "matmul every fourth tile of K", "matmul b of the next tile of K", "matmul sums left from the tile above", "matmul halves of N swapped", "matmul partial sums cut to 8 bits",
+    "matmul accumulator saturates", "matmul bias of the next tile", "matmul K block of the batch before", "matmul odd rows of the even", "matmul activation of negatives only",
 ]  # fmt: skip
 REDUCE_BUGS = [
     "reduce last tile", "reduce first tile", "reduce last value", "reduce of padded count", "reduce other dimension",
     "reduce of absolutes", "reduce zero in the padding", "reduce row of the neighbour", "reduce bf16 partial sums",
     "reduce scaler missing", "reduce from 0", "reduce left faces", "reduce every second tile", "reduce middle tile twice", "reduce row 0",
-    "reduce scaler twice", "reduce last result stale", "reduce of squares", "reduce largest magnitude", "reduce sum for mean", "reduce 2 % short",
+    "reduce scaler twice", "reduce first value twice", "reduce right faces", "reduce sums left from the row before", "reduce second half missing", "reduce negatives lost", "reduce last result stale", "reduce of squares", "reduce largest magnitude", "reduce sum for mean", "reduce 2 % short",
     "reduce half",
 ]  # fmt: skip
 
@@ -94,6 +96,13 @@ def matmul(call: Call, bug: str) -> list[torch.Tensor]:
         a = a[..., :1, :].expand(a.shape)
     elif bug == "matmul b of column 0":
         b = b[..., :1].expand(b.shape)
+    elif bug == "matmul every fourth tile of K" and k >= 128:
+        a = a * (torch.arange(k) // 32 % 4 != 3)
+    elif bug == "matmul b of the next tile of K" and k >= 64:
+        b = torch.cat([b[..., 32:64, :], b[..., 32:, :]], -2)
+    elif bug == "matmul K block of the batch before" and b.dim() > 2 and k > 32:
+        other = b.roll(1, 0) if b.shape[0] > 1 else b.roll(1, 1)
+        b = torch.cat([other[..., :32, :], b[..., 32:, :]], -2)
     elif bug == "matmul a absolute":
         a = a.abs()
     elif bug == "matmul other transpose of a" and k == a.shape[-2]:
@@ -108,6 +117,13 @@ def matmul(call: Call, bug: str) -> list[torch.Tensor]:
     elif bug == "matmul activation of a partial sum" and fused and k > 64:
         part = product(a[..., :-32], b[..., :-32, :])
         out = function(fused[0], "")(part) + out - part
+    if bug == "matmul partial sums cut to 8 bits" and k >= 128:
+        out, step = torch.zeros_like(out), max(32, k // 64)
+        for start in range(0, k, step):
+            out = cut(out + a[..., start : start + step] @ b[..., start : start + step, :], 8)
+    elif bug == "matmul accumulator saturates":
+        most = 2 * out.square().mean().sqrt()
+        out = out.clamp(-most, most)
     if bug == "matmul K block twice" and k > 64:
         out = out + product(a[..., :32], b[..., :32, :])
     if bug == "matmul bf16 partial sums" and k >= 128:
@@ -131,6 +147,8 @@ def matmul(call: Call, bug: str) -> list[torch.Tensor]:
             bias = bias[..., torch.arange(bias.shape[-1]) % 32]
         elif bug == "matmul bias of row sums":
             bias = bias.mean(-1, keepdim=True).expand(bias.shape)
+        elif bug == "matmul bias of the next tile" and bias.shape[-1] > 32:
+            bias = bias.roll(32, -1)
         if bug == "matmul bias neighbour":
             bias = bias.roll(1, -1)
         if bug == "matmul bias first tile only" and out.shape[-2] > 32:
@@ -141,6 +159,8 @@ def matmul(call: Call, bug: str) -> list[torch.Tensor]:
         right = function(one, "")(out)
         if bug == "matmul activation of half the columns":
             right = torch.cat([right[..., : right.shape[-1] // 2], out[..., right.shape[-1] // 2 :]], -1)
+        if bug == "matmul activation of negatives only":
+            right = torch.where(out < 0, right, out)
         if bug == "matmul activation twice":
             right = function(one, "")(right)
         out = function(one, "hard")(out) if bug == "matmul activation hard" else right
@@ -148,6 +168,12 @@ def matmul(call: Call, bug: str) -> list[torch.Tensor]:
     n, m = out.shape[-1], out.shape[-2] if out.dim() > 1 else 1
     if bug == "matmul blocks of N swapped" and n >= 64:
         out = torch.cat([out[..., 32:64], out[..., :32], out[..., 64:]], -1)
+    elif bug == "matmul halves of N swapped" and n >= 64:
+        out = out.roll(n // 2, -1)
+    elif bug == "matmul sums left from the tile above" and m > 32:
+        out = torch.cat([out[..., :32, :], out[..., 32:, :] + 0.25 * out[..., : m - 32, :]], -2)
+    elif bug == "matmul odd rows of the even" and m > 1:
+        out = out[..., torch.arange(m) // 2 * 2, :]
     elif bug == "matmul not reset" and n >= 64:
         out = out.clone()
         out[..., 32:64] += out[..., :32]
@@ -201,9 +227,15 @@ def reduce(call: Call, bug: str) -> list[torch.Tensor]:
         x = x.narrow(along, 0, size - 1)
     elif bug == "reduce half" and size > 1:
         x = x.narrow(along, 0, size // 2)
-    elif bug in ("reduce left faces", "reduce every second tile"):
+    elif bug == "reduce first value twice":
+        x = torch.cat([x, x.narrow(along, 0, 1)], along)
+    elif bug == "reduce second half missing" and size > 1:
+        x = x.narrow(along, 0, (size + 1) // 2)
+    elif bug == "reduce negatives lost":
+        x = x.clamp(min=0)
+    elif bug in ("reduce left faces", "reduce right faces", "reduce every second tile"):
         at = torch.arange(size)
-        at = at[at % 32 < 16] if "faces" in bug else at[at // 32 % 2 == 0]
+        at = at[at % 32 < 16] if "left" in bug else at[at % 32 >= 16] if "right" in bug else at[at // 32 % 2 == 0]
         x = x.index_select(along, at)
     elif bug == "reduce middle tile twice" and size > 64:
         x = torch.cat([x, x.narrow(along, size // 64 * 32, 32)], along)
@@ -236,6 +268,8 @@ def reduce(call: Call, bug: str) -> list[torch.Tensor]:
     if name == "mean" and bug != "reduce sum for mean":
         out = out / count
     out = (out * scale).reshape(call.shape)
+    if bug == "reduce sums left from the row before" and out.numel() > 1:
+        out = out + 0.25 * out.reshape(-1).roll(1).reshape(out.shape)
     if bug == "reduce last result stale" and out.numel() > 1:
         out = out.clone()
         out.view(-1)[-1] = out.view(-1)[0]

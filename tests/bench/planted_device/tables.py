@@ -10,12 +10,15 @@ TABLE_BUGS = [
     "table index +1", "table index modulo 32", "table last tile of the next row", "table row 0", "table row shifted by one",
     "table index -1", "table pairs of rows", "table last index cut", "table tile turned", "table last result stale", "table 15 bits of the index",
     "table results in pairs", "table values of 3 bits", "table index of the next token", "table last column zero",
+    "table 8 bits of the index", "table of the tile of rows", "table last token zero", "table first half of the next row", "table negatives lost",
 ]  # fmt: skip
 SELECT_BUGS = [
     "select index +1", "select index within the tile", "select second best", "select ascending", "select indices of another row",
     "select last of k stale", "where inverted", "where predicate of row 0", "where predicate positive", "clamp low ignored",
     "clamp high ignored", "select first tile only", "select by magnitude", "select of row 0", "select last tile ignored", "select values of another row",
     "where values of row 0", "where last tile true", "clamp bounds swapped", "clamp of the magnitude", "clamp in the last tile only",
+    "select last of equals", "select index twice", "select next best index", "select two indices swapped", "select of half the row",
+    "select index of the last tile +32", "select the smallest", "select values turned round", "where odd rows false", "where tensors swapped in the last tile",
 ]  # fmt: skip
 
 
@@ -42,6 +45,10 @@ def table(call: Call, bug: str) -> list[torch.Tensor]:
         ids = flat[torch.arange(flat.numel()) // 2 * 2].reshape(ids.shape)
     elif bug == "table index of the next token":
         ids = ids.roll(1, -1)
+    elif bug == "table 8 bits of the index":
+        ids = ids % 256
+    elif bug == "table of the tile of rows":
+        ids = ids // 32 * 32
     elif bug == "table row 0":
         ids = ids.reshape(-1)[:1].expand(ids.numel()).reshape(ids.shape)
     out = weight[ids]
@@ -52,6 +59,14 @@ def table(call: Call, bug: str) -> list[torch.Tensor]:
         out = out.roll(1, -1)
     elif bug == "table tile turned" and weight.shape[-1] >= 32:
         out = torch.cat([out[..., :32].flip(-1), out[..., 32:]], -1)
+    elif bug == "table first half of the next row":
+        half = weight.shape[-1] // 2
+        out = torch.cat([weight[(ids + 1) % weight.shape[0]][..., :half], out[..., half:]], -1)
+    elif bug == "table negatives lost":
+        out = out.clamp(min=0)
+    elif bug == "table last token zero":
+        out = out.clone()
+        out.view(-1, out.shape[-1])[-1] = 0
     elif bug == "table last column zero":
         out = torch.cat([out[..., :-1], torch.zeros_like(out[..., -1:])], -1)
     elif bug == "table values of 3 bits":
@@ -60,6 +75,12 @@ def table(call: Call, bug: str) -> list[torch.Tensor]:
     if bug == "table last result stale" and out.dim() > 1 and out.shape[-2] > 1:
         out = torch.cat([out[..., :-1, :], out[..., :1, :]], -2)
     return [out]
+
+
+def first_largest(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """The first of equals, which PyTorch does not promise."""
+    best = x == x.amax(dim, keepdim=True)
+    return (best.cumsum(dim) * best == 1).double().argmax(dim)
 
 
 def select(call: Call, bug: str) -> list[torch.Tensor]:
@@ -78,7 +99,7 @@ def select(call: Call, bug: str) -> list[torch.Tensor]:
             x = x.abs()
         elif bug == "select of row 0" and x.dim() > 1 and dim % x.dim() == x.dim() - 1:
             x = x[..., :1, :].expand(x.shape)
-        out = x.argmax(dim)
+        out = first_largest(x, dim)
         if bug == "select second best" and x.shape[dim] > 1:
             out = x.topk(2, dim).indices.select(dim, 1)
         elif bug == "select index +1":
@@ -87,6 +108,14 @@ def select(call: Call, bug: str) -> list[torch.Tensor]:
             out = out % 32
         elif bug == "select indices of another row":
             out = out.roll(1, -1)
+        elif bug == "select last of equals":
+            out = x.shape[dim] - 1 - first_largest(x.flip(dim), dim)
+        elif bug == "select the smallest":
+            out = first_largest(-x, dim)
+        elif bug == "select of half the row" and x.shape[dim] > 1:
+            out = first_largest(x.narrow(dim, 0, x.shape[dim] // 2), dim)
+        elif bug == "select index of the last tile +32":
+            out = torch.where(out >= (x.shape[dim] - 1) // 32 * 32, out - 32, out).clamp(min=0)
         return [out.reshape(call.shape)]
     k, dim = int(call.v("k")), int(call.v("dim", -1))
     largest = call.flag("largest", True)
@@ -111,6 +140,19 @@ def select(call: Call, bug: str) -> list[torch.Tensor]:
         indices = indices.roll(1, -2)
     elif bug == "select values of another row" and values.dim() > 1:
         values = values.roll(1, -2)
+    elif bug == "select index twice" and k > 1:
+        indices = indices.clone()
+        indices.narrow(dim, k - 1, 1).copy_(indices.narrow(dim, k - 2, 1))
+    elif bug == "select next best index" and x.shape[dim] > k:
+        more = x.topk(k + 1, dim, largest)
+        indices = torch.where(more.values.narrow(dim, 1, k) != values, more.indices.narrow(dim, 1, k), indices)
+    elif bug == "select two indices swapped" and k > 1:
+        other = indices.flip(dim)
+        indices = torch.where(values != values.flip(dim), other, indices)
+    elif bug == "select of half the row" and x.shape[dim] // 2 >= k:
+        values, indices = x.narrow(dim, 0, x.shape[dim] // 2).topk(k, dim, largest)
+    elif bug == "select values turned round":
+        values = values.flip(dim)
     elif bug == "select last of k stale" and k > 1:
         values = values.clone()
         values.narrow(dim, k - 1, 1).zero_()

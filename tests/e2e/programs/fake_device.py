@@ -155,6 +155,8 @@ class Fake:
             answer["outputs"][0]["memory"] = {"layout": "INTERLEAVED", "buffer": "L1"}
         if name == "other_layout":
             answer["outputs"][0]["layout"] = "ROW_MAJOR"
+        if name.startswith("unsaid_"):
+            answer["outputs"][0].pop(name.removeprefix("unsaid_"), None)
         if name == "other_storage":
             answer["outputs"][0]["storage"] = "HOST"
         if name == "other_padding":

@@ -121,7 +121,9 @@ const Kernel* find_kernel(std::string_view op) {
     return index;
   }();
   const auto found = by_name.find(op);
-  return found == by_name.end() ? engine_kernel(op) : found->second;
+  if (found != by_name.end()) return found->second;
+  const Kernel* engine = engine_kernel(op);
+  return engine != nullptr ? engine : collective_kernel(op);
 }
 
 }  // namespace opwright::sim

@@ -18,4 +18,7 @@ std::span<const Kernel> move_kernels();
 // The kernels that write one value everywhere.
 std::span<const Kernel> fill_kernels();
 
+// The kernel of an exchange between chips; null where it is none.
+const Kernel* collective_kernel(std::string_view op);
+
 }  // namespace opwright::sim

@@ -1,0 +1,148 @@
+// The bound behind a fused function (bound.h). Four values of the function an element, of a chunk at once; two more of
+// the few elements that need them.
+//
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/vectorised.h"
+#include "compare/bound.h"
+
+namespace opwright {
+namespace {
+
+// Beyond this nothing is told apart anyway; squares and their sums stay finite.
+constexpr double kFarthest = 1e60;
+
+// So many elements at once that their places stay in the first cache beside the chunk.
+constexpr std::size_t kAtOnce = 128;
+
+struct Block {
+  std::size_t from = 0, n = 0;  // of a chunk
+  // Where the function is asked, and then what it gives there.
+  alignas(64) std::array<double, kAtOnce> low, high;     // the ends of the reach
+  alignas(64) std::array<double, kAtOnce> below, above;  // a standard deviation away
+  alignas(64) std::array<double, kAtOnce> reach, deviation;
+  alignas(64) std::array<double, kAtOnce> own;  // the slack of the function, and then all that it may be off itself
+};
+
+// What the function itself may be off, on top of its slack.
+struct OwnError {
+  double ulps, floor_unit, relative, tiny;
+};
+
+[[gnu::always_inline]] inline void find_places_loop(const Chunk* chunk, Block* block) {
+  const double* __restrict before = chunk->before + block->from;
+  const double* __restrict bound_squared = chunk->bound_squared + block->from;
+  const double* __restrict variance = chunk->variance + block->from;
+  for (std::size_t i = 0; i < block->n; ++i) {
+    const double y = before[i];
+    const double reach = std::sqrt(bound_squared[i]);
+    const double deviation = std::sqrt(variance[i]);
+    block->reach[i] = reach;
+    block->deviation[i] = deviation;
+    block->low[i] = y - reach;
+    block->high[i] = y + reach;
+    block->below[i] = y - deviation;
+    block->above[i] = y + deviation;
+  }
+}
+OPWRIGHT_VECTORISED(void, find_places, (const Chunk* chunk, Block* block), (chunk, block))
+
+// How far from the exact result a value is; what is no number leads nowhere.
+[[gnu::always_inline]] inline double led_to(double value, double exact) {
+  const double led = std::abs(value - exact);
+  const double far = led > 0.0 ? led : 0.0;
+  return far < kFarthest ? far : kFarthest;
+}
+
+[[gnu::always_inline]] inline double finite(double value) {
+  return std::abs(value) <= std::numeric_limits<double>::max() ? value : 0.0;
+}
+
+// Gives how many elements are not shown to be within a bound of that many times (error / bound)^2.
+[[gnu::always_inline]] inline std::size_t carry_loop(Chunk* chunk, Block* block, OwnError error, double settled) {
+  const double* __restrict exact = chunk->exact + block->from;
+  const double* __restrict actual = chunk->actual + block->from;
+  const double* __restrict unit = chunk->unit + block->from;
+  double* __restrict bound_squared = chunk->bound_squared + block->from;
+  double* __restrict variance = chunk->variance + block->from;
+  double* __restrict slopes = chunk->slope + block->from;
+  std::size_t settled_ones = 0;
+  for (std::size_t i = 0; i < block->n; ++i) {
+    const double e = exact[i];
+    const double rounded_at = unit[i] < error.floor_unit ? error.floor_unit : unit[i];
+    const double slack = block->own[i] > kFarthest ? kFarthest : block->own[i];
+    const double own = error.ulps * rounded_at + error.relative * std::abs(e) + error.tiny + slack;
+    block->own[i] = own;
+    const double to_low = led_to(block->low[i], e);
+    const double to_high = led_to(block->high[i], e);
+    const double bound = (to_low > to_high ? to_low : to_high) + own;
+    bound_squared[i] = bound * bound;
+    const double below = finite(block->below[i] - e);
+    const double above = finite(block->above[i] - e);
+    const double carried = (below * below + above * above) / 2;
+    variance[i] = (carried < kFarthest ? carried : kFarthest) + own * own * (1.0 / 3.0);
+    const double deviation = block->deviation[i];
+    const double slope = (above - below) / (2 * deviation);
+    slopes[i] = deviation > 0.0 ? slope : 0.0;
+    const double off = actual[i] - e;
+    settled_ones += static_cast<std::size_t>(off * off <= settled * (bound * bound));
+  }
+  return block->n - settled_ones;
+}
+OPWRIGHT_VECTORISED(std::size_t, carry, (Chunk * chunk, Block* block, OwnError error, double settled),
+                    (chunk, block, error, settled))
+
+// A function that turns within the reach has its extreme between the ends. Only a wider bound can come of that: who is
+// well within the one that is there needs no other.
+void look_between(Chunk& chunk, Block& block, const EachOf& function, double settled) {
+  std::array<std::uint32_t, kAtOnce> open;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < block.n; ++i) {
+    const double error = chunk.actual[block.from + i] - chunk.exact[block.from + i];
+    if (error * error <= settled * chunk.bound_squared[block.from + i]) continue;
+    const std::size_t at = count++;
+    open[at] = static_cast<std::uint32_t>(i);
+    const double half = 0.5 * block.reach[i];
+    block.below[at] = chunk.before[block.from + i] - half;  // the deviations are used up
+    block.above[at] = chunk.before[block.from + i] + half;
+  }
+  function(std::span(block.below).first(count));
+  function(std::span(block.above).first(count));
+  for (std::size_t at = 0; at < count; ++at) {
+    const std::size_t i = open[at];
+    const double e = chunk.exact[block.from + i];
+    const double far = std::max(
+        {led_to(block.low[i], e), led_to(block.below[at], e), led_to(block.above[at], e), led_to(block.high[i], e)});
+    const double bound = far + block.own[i];
+    chunk.bound_squared[block.from + i] = bound * bound;
+  }
+}
+
+}  // namespace
+
+void BoundModel::fill_through(Chunk& chunk, const EachOf& function, const EachOf& slack, double worst_so_far) const {
+  fill_before(chunk);
+  fill_units(chunk);
+  const double settled = std::min(worst_so_far, 1.0);
+  const OwnError error{after_.ulps, after_floor_unit_, after_.relative, tiny_};
+  Block block;
+  for (block.from = 0; block.from < chunk.n; block.from += block.n) {
+    block.n = std::min(kAtOnce, chunk.n - block.from);
+    find_places(&chunk, &block);
+    for (auto* values : {&block.low, &block.high, &block.below, &block.above})
+      function(std::span(*values).first(block.n));
+    if (slack) {
+      std::copy_n(chunk.before + block.from, block.n, block.own.begin());
+      slack(std::span(block.own).first(block.n));
+    } else {
+      std::fill_n(block.own.begin(), block.n, 0.0);
+    }
+    if (carry(&chunk, &block, error, settled) > 0) look_between(chunk, block, function, settled);
+  }
+}
+
+}  // namespace opwright
