@@ -12,13 +12,13 @@ struct Row {
   BoardPeaks peaks;
 };
 constexpr std::array<Row, 7> kPeaks{{
-    {"n150", {1.0, 288}},
-    {"n300", {1.0, 288}},
-    {"t3k", {1.0, 288}},
-    {"galaxy", {1.0, 288}},
-    {"p100a", {1.35, 448}},  // seven of eight banks
-    {"p150b", {1.35, 512}},
-    {"p300a", {1.35, 512}},
+    {"n150", {kWormholeChip.clock_ghz, 288}},
+    {"n300", {kWormholeChip.clock_ghz, 288}},
+    {"t3k", {kWormholeChip.clock_ghz, 288}},
+    {"galaxy", {kWormholeChip.clock_ghz, 288}},
+    {"p100a", {kBlackholeChip.clock_ghz, 448}},  // seven of eight banks
+    {"p150b", {kBlackholeChip.clock_ghz, 512}},
+    {"p300a", {kBlackholeChip.clock_ghz, 512}},
 }};
 
 }  // namespace

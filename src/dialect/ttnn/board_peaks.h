@@ -14,6 +14,14 @@ namespace opwright {
 // over its operands 2, 3 or 4 times.
 inline constexpr std::int64_t kMatrixFlopsPerCycle = 4096;
 
+// Of the chips of an architecture.
+struct ChipRates {
+  double clock_ghz;      // of the compute cores
+  double modelled_dram;  // bytes a ns that the library's own performance model takes; a Wormhole's card has more
+};
+inline constexpr ChipRates kWormholeChip{1.0, 258}, kBlackholeChip{1.35, 512};
+constexpr const ChipRates& chip_rates(Arch arch) { return arch == Arch::kWormhole ? kWormholeChip : kBlackholeChip; }
+
 struct BoardPeaks {
   double clock_ghz = 0;      // of the compute cores
   double dram_gb_per_s = 0;  // of one chip, all banks together

@@ -7,7 +7,7 @@
 
 #include "base/broken.h"
 #include "base/take.h"
-#include "dialect/ttnn/board_rates.h"
+#include "dialect/ttnn/board_peaks.h"
 #include "dialect/ttnn/tensor_layout.h"
 #include "model/tensor_facts.h"
 
@@ -322,7 +322,8 @@ std::optional<KernelWork> work_of(const KernelCall& call) {
   if (kernel == nullptr || (kernel->steps == Steps::kProducts && call.inputs.empty())) return std::nullopt;
   const std::int64_t cores = std::max<std::int64_t>(1, cores_for(*kernel, call));
   const Amounts amounts = amounts_of(*kernel, call, static_cast<double>(cores));
-  const BoardRates& rates = rates_of(call.arch);
+  const ChipRates& rates = chip_rates(call.arch);
+  const double engine = static_cast<double>(kMatrixFlopsPerCycle) / 2;  // multiply-adds a cycle and core
   const double phases = 1.0 + static_cast<double>(call.fidelity);
   return KernelWork{
       .kernel = kernel,
@@ -330,8 +331,8 @@ std::optional<KernelWork> work_of(const KernelCall& call) {
       .cores = cores,
       .steps = amounts.steps,
       .pages = amounts.pages,
-      .dram_ns = amounts.bytes / rates.dram,
-      .engine_ns = amounts.multiply_adds * phases / (rates.engine * static_cast<double>(cores) * rates.clock),
+      .dram_ns = amounts.bytes / rates.modelled_dram,
+      .engine_ns = amounts.multiply_adds * phases / (engine * static_cast<double>(cores) * rates.clock_ghz),
       .bytes = amounts.bytes,
       .multiply_adds = amounts.multiply_adds};
 }

@@ -3,7 +3,7 @@
 //
 // What it is: for each kind of kernel the time to start, and the largest of three: steps (tiles, products of tiles, …)
 // that one core does one after the other, bytes of DRAM, multiply-adds of the matrix engine; pages of row-major tensors
-// come on top. Rates are the published ones of the chips (dialect/ttnn/board_rates.h), constants are fitted to profiler
+// come on top. Rates are the published ones of the chips (dialect/ttnn/board_peaks.h), constants are fitted to profiler
 // files of real chips (exec/data/clock.tsv says how), and `./x bench clock` prints how far it is off on other files.
 // What it is not: a measurement, or a simulation of kernels. No stalls, no congestion, little of program
 // configurations.

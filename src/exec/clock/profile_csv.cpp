@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/nameless_file.h"
 #include "base/words.h"
-#include "dialect/ttnn/board_rates.h"
+#include "dialect/ttnn/board_peaks.h"
 #include "exec/clock/kernel_call.h"
 #include "model/tensor_facts.h"
 #include "model/value.h"
@@ -187,7 +187,7 @@ Status ProfileCsv::keep_row(const PlannedCall& plan, const KernelCall& call, con
   const std::int64_t kernel = whole(kernel_ns(work));
   const std::int64_t gap = counts_.rows == 0 ? 0 : whole(clock_table().op_to_op_ns);
   const std::int64_t start = now_ns_ + gap;
-  const double clock = rates_of(call.arch).clock;
+  const double clock = chip_rates(call.arch).clock_ghz;
   const auto cycle = [clock](std::int64_t ns) { return std::llround(static_cast<double>(ns) * clock); };
   const std::string attributes = attributes_of(plan.call);
   const bool computes = work.kernel->group != "data movement";
