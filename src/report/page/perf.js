@@ -192,7 +192,9 @@ function positions() {
   const shown = order.slice(0, view.pages * PAGE);
   const missing = perf.total_positions - perf.positions.length;
   fill("positions-hint", `${plural(perf.total_positions, "position")} an iteration${missing ? `; this page has the ${grouped(perf.positions.length)} longest, 'opwright perf --all' has the rest` : ""}. Means over ${plural(perf.iterations, "iteration")}.`);
-  const header = COLUMNS.map(([name, title, , number]) => el("th", { class: number ? "number" : null, scope: "col", "aria-sort": name && name === view.sort ? (view.down ? "descending" : "ascending") : null },
+  // Of one iteration nothing varies: the columns that would say how much are left out.
+  const varies = perf.iterations > 1;
+  const header = COLUMNS.filter(([name, title]) => varies || (name !== "sd" && title !== "Iterations")).map(([name, title, , number]) => el("th", { class: number ? "number" : null, scope: "col", "aria-sort": name && name === view.sort ? (view.down ? "descending" : "ascending") : null },
     name ? el("button", { type: "button", class: "sort", "data-sort": name, onclick: () => {
       view.down = view.sort === name ? !view.down : name !== "n" && name !== "op" && name !== "bound";
       view.sort = name;
@@ -203,11 +205,10 @@ function positions() {
     el("td", { class: "op-name" }, el("span", { class: `swatch ${workClass(p.work)}`, "aria-hidden": "true" }), shortOp(p.op)),
     el("td", { class: "number" }, time(p.kernel.mean)),
     el("td", { class: "number" }, p.kernel.mean === null ? "–" : percent(p.kernel.mean, perf.kernel_ns)),
-    el("td", { class: "number" }, time(p.kernel.sd)),
-    el("td", null, spark(p.values)),
+    varies ? [el("td", { class: "number" }, time(p.kernel.sd)), el("td", null, spark(p.values))] : null,
     el("td", { class: "number" }, time(p.gap.mean)),
     el("td", { class: "number" }, p.cores === null ? "–" : String(p.cores)),
-    el("td", null, p.bound.replaceAll("_", " ")),
+    el("td", { class: "op-name" }, p.bound.replaceAll("_", " ")),
     el("td", { class: "fields" }, p.inputs.map((text) => el("div", null, text))),
     el("td", { class: "fields" }, p.advice)));
   fill("positions", el("table", null, el("thead", null, el("tr", null, header)), el("tbody", null, rows)));
