@@ -88,8 +88,8 @@ OPWRIGHT_VECTORISED(void, sigmoid, (double* values, std::size_t n), (values, n))
   for (std::size_t i = 0; i < n; ++i) {
     const double x = values[i];
     const double gate = sigmoid_of(x);
-    const double gated = x * gate;
-    values[i] = gate == 0 ? 0.0 : gated;
+    const double gated = x * gate;  // at minus infinity NaN, as in unary_exact.cpp: nothing is promised there
+    values[i] = gate == 0 && x > -kInfinity ? 0.0 : gated;
   }
 }
 OPWRIGHT_VECTORISED(void, silu, (double* values, std::size_t n), (values, n))
