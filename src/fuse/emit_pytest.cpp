@@ -8,7 +8,8 @@
 
 #include "base/visible_text.h"
 #include "fuse/python_parts.h"
-#include "fuse/spelled_test.h"
+#include "fuse/spelling.h"
+#include "model/host_tensor.h"
 
 namespace opwright::fuse {
 namespace {
@@ -65,7 +66,9 @@ Python targets_of(const ParameterSet& set) {
   Python out = Python::call("dict");
   if (!set.targets) return out;
   const bool measured = set.targets->source == "profiler";
-  const auto name = [&](std::string_view time) { return measured ? std::string(time) : fmt::format("modelled_{}", time); };
+  const auto name = [&](std::string_view time) {
+    return measured ? std::string(time) : fmt::format("modelled_{}", time);
+  };
   if (set.targets->kernel_ns > 0) out.add(microseconds(set.targets->kernel_ns), name("kernel_us"));
   if (set.targets->op_to_op_ns > 0) out.add(microseconds(set.targets->op_to_op_ns), name("op_to_op_us"));
   if (set.targets->roofline_ns > 0) out.add(microseconds(set.targets->roofline_ns), "roofline_us");
@@ -79,8 +82,8 @@ std::string parameters(const FusedTest& test, const SpelledTest& spelled) {
     Python made = Python::call("Params");
     made.add(text(set.id), "id").add(text(set.mode), "mode").add(Python::atom(std::to_string(set.seq_len)), "seq_len");
     Python limit = number(set.expected ? set.expected->pcc : kPccIfNotMeasured);
-    limit.comment = set.expected ? fmt::format("measured: {} over {} seeds", gentest::python_float(set.expected->measured_pcc),
-                                               set.expected->seeds)
+    limit.comment = set.expected ? fmt::format("measured: {} over {} seeds",
+                                               gentest::python_float(set.expected->measured_pcc), set.expected->seeds)
                                  : "the usual bound: nothing was measured";
     made.add(std::move(limit), "pcc");
     made.add(set.expected ? number(set.expected->atol) : Python::atom("float(\"inf\")"), "atol");
@@ -110,20 +113,25 @@ std::string function(const std::string& name, const std::string& first, const Fu
 std::string header(const FusedTest& test) {
   return fmt::format(
       "\"\"\"{}: {}.\n\nOut of {}: `{}_ttnn` makes the calls that were recorded, `{}_reference` computes the same "
-      "in float64.\nNeeds pytest, torch and ttnn; README.md says how to run it. Written by `opwright fuse make`.\n\"\"\"\n",
+      "in float64.\nNeeds pytest, torch and ttnn; README.md says how to run it. Written by `opwright fuse "
+      "make`.\n\"\"\"\n",
       test.name, comment_text(test.pattern), test.source.empty() ? "a trace" : comment_text(test.source), test.name,
       test.name);
 }
 
 std::string imports(const std::string& body) {
   std::string out;
-  for (const std::string_view module : {"csv", "functools", "itertools", "math", "os", "re", "subprocess", "sys", "time"})
+  for (const std::string_view module :
+       {"csv", "functools", "itertools", "math", "os", "re", "subprocess", "sys", "time"})
     if (body.find(fmt::format("{}.", module)) != std::string::npos) out += fmt::format("import {}\n", module);
-  out += "from pathlib import Path\nfrom types import SimpleNamespace as Params\nfrom typing import Callable, NamedTuple\n\n";
+  out +=
+      "from pathlib import Path\nfrom types import SimpleNamespace as Params\nfrom typing import Callable, "
+      "NamedTuple\n\n";
   out += "import pytest\nimport torch\nimport ttnn\nfrom loguru import logger\n";
   if (body.find("functional") != std::string::npos) out += "from torch.nn import functional\n";
-  return out + "\ntry:\n    from tracy import signpost\nexcept ImportError:  # no profiler here\n\n"
-               "    def signpost(_name):\n        pass\n";
+  return out +
+         "\ntry:\n    from tracy import signpost\nexcept ImportError:  # no profiler here\n\n"
+         "    def signpost(_name):\n        pass\n";
 }
 
 std::string settings(const FusedTest& test) {
@@ -131,7 +139,8 @@ std::string settings(const FusedTest& test) {
   if (is_mesh(test)) out += fmt::format("MESH = {}\n", gentest::on_one_line(gentest::python_tuple(test.mesh)));
   out += "SEEDS = (1, 2, 3)\nWARMUP_ITERATIONS, MEASURED_ITERATIONS, DEVICE_ITERATIONS = 10, 100, 10\n";
   out += "DEVICE_PERF_MARGIN = 0.1\nL1_SMALL_SIZE = 32768\n";
-  out += fmt::format("DEVICE_PERF_VARIABLE = \"{}\"  # set while the profiler runs a test\n", device_perf_variable(test));
+  out +=
+      fmt::format("DEVICE_PERF_VARIABLE = \"{}\"  # set while the profiler runs a test\n", device_perf_variable(test));
   out += "DEVICE_PERF = os.environ.get(DEVICE_PERF_VARIABLE)\n";
   out += "MOCK = bool(os.environ.get(\"TT_METAL_MOCK_CLUSTER_DESC_PATH\"))  # checks every call, computes no number\n";
   return out;
@@ -145,15 +154,18 @@ std::string tests(const FusedTest& test) {
       "each_set = pytest.mark.parametrize(\"p\", PARAMS, ids=lambda p: p.id)\n";
   if (!is_mesh(test))
     return no_profiler +
-           fmt::format("\n\n@pytest.mark.parametrize({}, cases())\ndef test_{}(device, p, {}):\n    run_test(p, device, {})\n",
-                       ways, test.name, arguments, arguments) +
-           fmt::format("\n\n@not_measured\n@each_set\ndef test_{}_device_perf(p):\n    check_device_perf(p, \"test_{}\")\n",
-                       test.name, test.name) +
+           fmt::format(
+               "\n\n@pytest.mark.parametrize({}, cases())\ndef test_{}(device, p, {}):\n    run_test(p, device, {})\n",
+               ways, test.name, arguments, arguments) +
+           fmt::format(
+               "\n\n@not_measured\n@each_set\ndef test_{}_device_perf(p):\n    check_device_perf(p, \"test_{}\")\n",
+               test.name, test.name) +
            "\n\n# The model runs on one chip: these are its single device tests, too.\n" +
            fmt::format("test_{0}_single_device = test_{0}\ntest_{0}_single_device_device_perf = test_{0}_device_perf\n",
                        test.name);
   const std::string chips = fmt::format(
-      "needs_mesh = pytest.mark.skipif(f\"ttnn.get_num_devices() < {{math.prod(MESH)}}\", reason=\"a mesh of {} chips\")\n",
+      "needs_mesh = pytest.mark.skipif(f\"ttnn.get_num_devices() < {{math.prod(MESH)}}\", reason=\"a mesh of {} "
+      "chips\")\n",
       fmt::join(test.mesh, "x"));
   std::string out = chips + no_profiler;
   out += fmt::format(
@@ -161,9 +173,10 @@ std::string tests(const FusedTest& test) {
       "p.no_single_device)] if p.no_single_device else []) for p in PARAMS\n    ]\n)\n");
   for (const bool single : {false, true}) {
     const std::string name = single ? test.name + "_single_device" : test.name;
-    out += fmt::format("\n\n{}@pytest.mark.parametrize({}, cases({}))\ndef test_{}({}, p, {}):\n    run_test(p, {}, {})\n",
-                       single ? "" : "@needs_mesh\n", ways, single ? "single_device=True" : "", name,
-                       single ? "device" : "mesh_device", arguments, single ? "device" : "mesh_device", arguments);
+    out +=
+        fmt::format("\n\n{}@pytest.mark.parametrize({}, cases({}))\ndef test_{}({}, p, {}):\n    run_test(p, {}, {})\n",
+                    single ? "" : "@needs_mesh\n", ways, single ? "single_device=True" : "", name,
+                    single ? "device" : "mesh_device", arguments, single ? "device" : "mesh_device", arguments);
     out += fmt::format("\n\n{}@not_measured\n@{}\ndef test_{}_device_perf(p):\n    check_device_perf(p, \"test_{}\")\n",
                        single ? "" : "@needs_mesh\n", single ? "alone" : "each_set", name, name);
   }

@@ -3,6 +3,7 @@
 
 #include "base/visible_text.h"
 #include "fuse/emit_pytest.h"
+#include "model/host_tensor.h"
 
 namespace opwright::fuse {
 namespace {

@@ -117,9 +117,7 @@ const std::vector<Part>& all_parts() {
   return parts;
 }
 
-bool fits(const Part& part, bool is_mesh) {
-  return part.is_for == For::kAny || (part.is_for == For::kMesh) == is_mesh;
-}
+bool fits(const Part& part, bool is_mesh) { return part.is_for == For::kAny || (part.is_for == For::kMesh) == is_mesh; }
 
 }  // namespace
 

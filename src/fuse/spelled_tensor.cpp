@@ -30,7 +30,7 @@ Result<Python> spell_spread(const TensorSpec& spec, const Shape& mesh) {
   return out;
 }
 
-Result<Python> spell(const FusedTest& test, const ParameterSet& set, const TensorSpec& spec, const std::string& name) {
+Result<Python> spell(const ParameterSet& set, const TensorSpec& spec, const std::string& name) {
   if (!spec.has_shape || !spec.dtype.present() || !spec.layout.present())
     return fail(at_fault(set, name, "the trace lost its shape, dtype or layout"));
   if (spec.tile && *spec.tile != Shape{32, 32}) return fail(at_fault(set, name, "its tiles are not 32x32"));
@@ -74,7 +74,8 @@ Python fill_of(const FusedTest& test, const ParameterSet& set, std::size_t input
       for_each_tensor(argument.value, [&](const TensorSpec&) {
         if (tensor++ == use->tensor && known.bound) {
           const Param* param = find_param(*known.op, Convention::kPython, argument.name);
-          if (const auto slot = known.bound->slot(param != nullptr ? param->name : std::string_view(argument.name), item))
+          if (const auto slot =
+                  known.bound->slot(param != nullptr ? param->name : std::string_view(argument.name), item))
             fill = gentest::fill_of(*known.op, *known.bound, *slot);
         }
         ++item;
@@ -92,7 +93,7 @@ Python fill_of(const FusedTest& test, const ParameterSet& set, std::size_t input
 Result<SpelledTensor> spell_input(const FusedTest& test, const ParameterSet& set, std::size_t input) {
   const TensorSpec& spec = set.inputs[input];
   const std::string& name = test.inputs[input].name;
-  OPWRIGHT_TRY_ASSIGN(Python text, spell(test, set, spec, name));
+  OPWRIGHT_TRY_ASSIGN(Python text, spell(set, spec, name));
   SpelledTensor out{std::move(text), {}};
   Python fill = fill_of(test, set, input);
   if (!fill.text.empty()) {
@@ -111,7 +112,7 @@ Result<SpelledTensor> spell_input(const FusedTest& test, const ParameterSet& set
 }
 
 Result<SpelledTensor> spell_output(const FusedTest& test, const ParameterSet& set, std::size_t output) {
-  OPWRIGHT_TRY_ASSIGN(Python text, spell(test, set, set.outputs[output], test.outputs[output].name));
+  OPWRIGHT_TRY_ASSIGN(Python text, spell(set, set.outputs[output], test.outputs[output].name));
   SpelledTensor out{std::move(text), {}};
   if (input_of(test, test.outputs[output].source)) out.text.add(Python::atom("True"), "in_place");
   return out;

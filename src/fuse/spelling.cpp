@@ -1,4 +1,4 @@
-#include "fuse/spelled_test.h"
+#include "fuse/spelling.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,29 +23,67 @@ using gentest::Python;
 constexpr std::string_view kMethods = "ttnn.Tensor.";
 
 // Arguments that say how, where or in which format, and never what: a reference does without them.
-constexpr auto kNoNumbers = std::to_array<std::string_view>(
-    {"barrier_semaphore", "compute_kernel_config", "core_grid", "device", "dtype", "global_cb", "is_fp32", "layout",
-     "memory_config", "memory_config_mm", "mesh_device", "multi_device_global_semaphore", "num_links", "optional_output_tensor",
-     "output", "output_dtype", "output_mem_config", "program_config", "queue_id", "sub_core_grids", "sub_device_id", "subdevice_id",
-     "topology", "use_multicore", "use_legacy"});
+constexpr auto kNoNumbers = std::to_array<std::string_view>({"barrier_semaphore",
+                                                             "compute_kernel_config",
+                                                             "core_grid",
+                                                             "device",
+                                                             "dtype",
+                                                             "global_cb",
+                                                             "is_fp32",
+                                                             "layout",
+                                                             "memory_config",
+                                                             "memory_config_mm",
+                                                             "mesh_device",
+                                                             "multi_device_global_semaphore",
+                                                             "num_links",
+                                                             "optional_output_tensor",
+                                                             "output",
+                                                             "output_dtype",
+                                                             "output_mem_config",
+                                                             "program_config",
+                                                             "queue_id",
+                                                             "sub_core_grids",
+                                                             "sub_device_id",
+                                                             "subdevice_id",
+                                                             "topology",
+                                                             "use_multicore",
+                                                             "use_legacy"});
 
 // Names that the emitted file has a meaning for.
 constexpr auto kTaken = std::to_array<std::string_view>(
-    {"p", "device", "ttnn", "torch", "pytest", "logger", "time", "os", "re", "csv", "sys", "math", "functional", "itertools",
-     "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
-     "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
-     "while", "with", "yield", "sum", "max", "min", "range", "list", "tuple", "dict", "slice", "zip", "abs", "pow", "all"});
+    {"p",      "device",   "ttnn",       "torch",     "pytest", "logger", "time",     "os",      "re",    "csv",
+     "sys",    "math",     "functional", "itertools", "and",    "as",     "assert",   "async",   "await", "break",
+     "class",  "continue", "def",        "del",       "elif",   "else",   "except",   "finally", "for",   "from",
+     "global", "if",       "import",     "in",        "is",     "lambda", "nonlocal", "not",     "or",    "pass",
+     "raise",  "return",   "try",        "while",     "with",   "yield",  "sum",      "max",     "min",   "range",
+     "list",   "tuple",    "dict",       "slice",     "zip",    "abs",    "pow",      "all"});
 
 // Operations whose exact result is that of another one.
 std::string reference_name(const std::string& op) {
-  static const std::map<std::string_view, std::string_view> same = {
-      {"mul", "multiply"}, {"div", "divide"},  {"sub", "subtract"},           {"swish", "silu"},
-      {"add_", "add"},     {"mul_", "multiply"}, {"multiply_", "multiply"},   {"subtract_", "subtract"},
-      {"div_", "divide"},  {"softmax_in_place", "softmax"},
-      {"typecast", "same"}, {"to_memory_config", "same"}, {"to_layout", "same"}, {"clone", "same"},
-      {"interleaved_to_sharded", "same"}, {"sharded_to_interleaved", "same"}, {"reshard", "same"}, {"tilize", "same"},
-      {"untilize", "same"}, {"to_dtype", "same"}, {"all_gather_async", "all_gather"},
-      {"reduce_scatter_minimal_async", "reduce_scatter"}, {"all_reduce_async", "all_reduce"}, {"view", "reshape"}};
+  static const std::map<std::string_view, std::string_view> same = {{"mul", "multiply"},
+                                                                    {"div", "divide"},
+                                                                    {"sub", "subtract"},
+                                                                    {"swish", "silu"},
+                                                                    {"add_", "add"},
+                                                                    {"mul_", "multiply"},
+                                                                    {"multiply_", "multiply"},
+                                                                    {"subtract_", "subtract"},
+                                                                    {"div_", "divide"},
+                                                                    {"softmax_in_place", "softmax"},
+                                                                    {"typecast", "same"},
+                                                                    {"to_memory_config", "same"},
+                                                                    {"to_layout", "same"},
+                                                                    {"clone", "same"},
+                                                                    {"interleaved_to_sharded", "same"},
+                                                                    {"sharded_to_interleaved", "same"},
+                                                                    {"reshard", "same"},
+                                                                    {"tilize", "same"},
+                                                                    {"untilize", "same"},
+                                                                    {"to_dtype", "same"},
+                                                                    {"all_gather_async", "all_gather"},
+                                                                    {"reduce_scatter_minimal_async", "reduce_scatter"},
+                                                                    {"all_reduce_async", "all_reduce"},
+                                                                    {"view", "reshape"}};
   const std::string_view name = short_name(op);
   const auto found = same.find(name);
   return "ref_" + std::string(found == same.end() ? name : found->second);
@@ -68,11 +106,12 @@ class Speller {
   const FusedTest& test_;
   SpelledTest out_;
   NamedConstants constants_;
-  std::vector<std::vector<std::string>> variables_;                 // of the results of each call
-  std::vector<std::vector<gentest::SpelledCall>> calls_;            // by set, then call
+  std::vector<std::vector<std::string>> variables_;       // of the results of each call
+  std::vector<std::vector<gentest::SpelledCall>> calls_;  // by set, then call
 
   const std::string& variable(const Source& source) const {
-    return source.from == Source::From::kInput ? test_.inputs[source.input].name : variables_[source.call][source.result];
+    return source.from == Source::From::kInput ? test_.inputs[source.input].name
+                                               : variables_[source.call][source.result];
   }
 
   void name_variables() {
@@ -89,7 +128,8 @@ class Speller {
         }
         const std::string base(short_name(test_.calls[c].op));
         std::string name = base.ends_with('_') ? base.substr(0, base.size() - 1) : base;
-        for (int n = 2; taken.contains(name); ++n) name = fmt::format("{}{}{}", base, base.ends_with('_') ? "" : "_", n);
+        for (int n = 2; taken.contains(name); ++n)
+          name = fmt::format("{}{}{}", base, base.ends_with('_') ? "" : "_", n);
         taken.insert(name);
         variables_[c].push_back(std::move(name));
       }
@@ -143,7 +183,8 @@ class Speller {
     if (item.text == "t.semaphore" || item.text == "t.semaphores") {
       const bool one = item.text == "t.semaphore";
       const std::string of = variables_[call].empty() ? fmt::format("call {}", call) : variables_[call][0];
-      Python made = Python::call("semaphores").add(Python::atom("device")).add(Python::atom(gentest::python_string(of)));
+      Python made =
+          Python::call("semaphores").add(Python::atom("device")).add(Python::atom(gentest::python_string(of)));
       made.add(one ? Python::atom("1") : item.items[0].second);
       out_.parts.insert("semaphores");
       return one ? Python::atom(gentest::on_one_line(made) + "[0]") : made;
@@ -152,8 +193,8 @@ class Speller {
     return item;
   }
 
-  // An argument that is not the same in all sets gets a name in the parameter table; one name where several calls have the
-  // same in every set.
+  // An argument that is not the same in all sets gets a name in the parameter table; one name where several calls have
+  // the same in every set.
   std::string differing(const std::string& name, std::size_t call, std::vector<Python> values) {
     const auto same_in_set = [&](std::size_t s, const Python& a) {
       return gentest::on_one_line(a) == gentest::on_one_line(values[s]);
@@ -168,7 +209,8 @@ class Speller {
       }
       return false;
     };
-    const std::string own = variables_[call].empty() ? std::string(short_name(test_.calls[call].op)) : variables_[call][0];
+    const std::string own =
+        variables_[call].empty() ? std::string(short_name(test_.calls[call].op)) : variables_[call][0];
     std::string wanted = name;
     for (int n = 1;; ++n) {
       bool same = false;
@@ -176,7 +218,8 @@ class Speller {
       if (same) return "p." + wanted;
       wanted = n == 1 ? fmt::format("{}_{}", own, name) : fmt::format("{}_{}_{}", own, name, n);
     }
-    for (std::size_t s = 0; s < out_.sets.size(); ++s) out_.sets[s].differing.emplace_back(wanted, std::move(values[s]));
+    for (std::size_t s = 0; s < out_.sets.size(); ++s)
+      out_.sets[s].differing.emplace_back(wanted, std::move(values[s]));
     return "p." + wanted;
   }
 
@@ -189,9 +232,11 @@ class Speller {
       std::vector<Python> values;
       for (const auto& calls : calls_) {
         if (calls[c].positional != first.positional)
-          return fail(ErrorCode::kUnsupported, fmt::format("{}: {} arguments by position in {}, {} in {}; make a test of "
-                                                           "one phase", test_.calls[c].op, first.positional,
-                                                           test_.sets[0].id, calls[c].positional, "another set"));
+          return fail(
+              ErrorCode::kUnsupported,
+              fmt::format("{}: {} arguments by position in {}, {} in {}; make a test of "
+                          "one phase",
+                          test_.calls[c].op, first.positional, test_.sets[0].id, calls[c].positional, "another set"));
         values.push_back(calls[c].call.items[i].second);
       }
       add(out, "", fmt::format("arg{}", i), c, std::move(values));
@@ -224,7 +269,8 @@ class Speller {
     return out;
   }
 
-  void add(Python& call, const std::string& name, const std::string& wanted, std::size_t c, std::vector<Python> values) {
+  void add(Python& call, const std::string& name, const std::string& wanted, std::size_t c,
+           std::vector<Python> values) {
     const std::string first = gentest::on_one_line(values[0]);
     const bool same = std::ranges::all_of(values, [&](const Python& v) { return gentest::on_one_line(v) == first; });
     if (same)
@@ -265,7 +311,9 @@ class Speller {
   }
 
   bool is_read(const Source& source) const {
-    const auto takes = [&](const FusedCall& call) { return std::ranges::find(call.tensors, source) != call.tensors.end(); };
+    const auto takes = [&](const FusedCall& call) {
+      return std::ranges::find(call.tensors, source) != call.tensors.end();
+    };
     return std::ranges::any_of(test_.calls, takes) ||
            std::ranges::find(test_.outputs, source, &FusedOutput::source) != test_.outputs.end();
   }
@@ -290,16 +338,17 @@ class Speller {
 
   Status write_reference(std::size_t c, Python arguments, const FusedCall& call) {
     if (short_name(call.op) == "deallocate") return {};
-    std::erase_if(arguments.items, [](const auto& item) {
-      return std::ranges::find(kNoNumbers, item.first) != kNoNumbers.end();
-    });
+    std::erase_if(arguments.items,
+                  [](const auto& item) { return std::ranges::find(kNoNumbers, item.first) != kNoNumbers.end(); });
     const std::string name = reference_name(call.op);
     if (has_part(name)) {
       out_.parts.insert(name);
     } else if (!has_golden_function(call.op)) {
-      return fail(ErrorCode::kUnsupported,
-                  fmt::format("{}: nobody here knows its exact result in torch, and the library has no golden function; "
-                              "leave it out of the sequence", call.op));
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("{}: nobody here knows its exact result in torch, and the library has no golden function; "
+                      "leave it out of the sequence",
+                      call.op));
     }
     if (name == "ref_same" && arguments.items.size() > 1) arguments.items.resize(1);
     if (name == "ref_same" && !arguments.items.empty()) arguments.items[0].first.clear();
@@ -329,7 +378,8 @@ class Speller {
   void write_returns() {
     std::vector<std::string> names;
     for (const FusedOutput& output : test_.outputs) names.push_back(variable(output.source));
-    out_.device_returns = out_.reference_returns = fmt::format("{}{}", fmt::join(names, ", "), names.size() == 1 ? "," : "");
+    out_.device_returns = out_.reference_returns =
+        fmt::format("{}{}", fmt::join(names, ", "), names.size() == 1 ? "," : "");
   }
 };
 
