@@ -131,7 +131,7 @@ std::string imports(const std::string& body) {
   if (body.find("functional") != std::string::npos) out += "from torch.nn import functional\n";
   return out +
          "\ntry:\n    from tracy import signpost\nexcept ImportError:  # no profiler here\n\n"
-         "    def signpost(_name):\n        pass\n";
+         "    def signpost(_name):\n        pass\n\n";
 }
 
 std::string settings(const FusedTest& test) {
@@ -222,10 +222,12 @@ Result<std::string> emit_pytest(const FusedTest& test) {
   }
   if (constants.find("with_fields(") != std::string::npos) roots.insert("with_fields");
   for (const char* name : {"Tensor", "run_test", "check_device_perf", "cases", "device"}) roots.insert(name);
-  if (is_mesh(test)) roots.insert("mesh_device");
+  if (is_mesh(test)) roots.insert({"mesh_device", "on_each_chip"});
+  if (!is_mesh(test)) roots.insert("one_chip");
   const auto section = [&](Section which) { return parts_for(roots, is_mesh(test), which) + "\n\n"; };
   std::string machinery = section(Section::kMachinery);
   replace_all(machinery, "FUSED", test.name);
+  if (!is_mesh(test)) replace_all(machinery, "cases(single_device=False)", "cases()");
   // What a person looks for comes first: parameters, the exact result, the calls.
   std::string body = settings(test) + "\n\n" + section(Section::kValues);
   if (!constants.empty()) body += constants + "\n";

@@ -378,8 +378,7 @@ class Speller {
   void write_returns() {
     std::vector<std::string> names;
     for (const FusedOutput& output : test_.outputs) names.push_back(variable(output.source));
-    out_.device_returns = out_.reference_returns =
-        fmt::format("{}{}", fmt::join(names, ", "), names.size() == 1 ? "," : "");
+    out_.device_returns = out_.reference_returns = fmt::format("[{}]", fmt::join(names, ", "));
   }
 };
 

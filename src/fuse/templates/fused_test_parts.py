@@ -463,16 +463,6 @@ def pcc(actual, exact):
     return float(a @ e) / scale if scale else float(torch.allclose(actual, exact))
 
 
-# chip:
-def flat(values):
-    return values.flatten()
-
-
-# mesh:
-def flat(values):
-    return torch.cat([one.flatten() for one in values])
-
-
 def check_results(p, results, exact):
     """Shape, dtype, layout and memory of each result; its numbers where the device computes any."""
     for (name, spec), result, wanted in zip(p.outputs.items(), results, exact):
@@ -480,7 +470,8 @@ def check_results(p, results, exact):
         assert found == spec[:4], f"{name} is {found}, expected {spec[:4]}"
         if MOCK:
             continue
-        got, wanted = flat(held(result)), flat(wanted)
+        got, wanted = held(result).flatten(), wanted.flatten()  # if one_chip
+        got, wanted = (torch.cat([one.flatten() for one in chips]) for chips in (held(result), wanted))  # if on_each_chip
         reached, error = pcc(got, wanted), (got - wanted).abs()
         logger.info(f"{name}: PCC {reached:.6f}, expected {p.pcc}; worst error {float(error.max()):.4g}")
         assert got.isfinite().all(), f"{name}: not all elements are finite"
@@ -558,8 +549,8 @@ def device_totals(report):
 
     def total(column):
         times = [[float(row[column]) for row in rows] for rows in calls.values()]
-        exchanges = [re.search("Gather|Scatter|AllReduce|AllToAll|Broadcast", rows[0]["OP CODE"]) for rows in calls.values()]
-        ns = sum(sum(t) / len(t) if is_exchange else max(t) for t, is_exchange in zip(times, exchanges))
+        talks = [re.search("Gather|Scatter|AllReduce|AllToAll|Broadcast", rows[0]["OP CODE"]) for rows in calls.values()]
+        ns = sum(sum(t) / len(t) if is_exchange else max(t) for t, is_exchange in zip(times, talks))
         return ns / 1000 / DEVICE_ITERATIONS
 
     return total("DEVICE KERNEL DURATION [ns]"), total("OP TO OP LATENCY [ns]")
@@ -580,44 +571,22 @@ def check_device_perf(p, test):
         assert target is None or found <= target * (1 + DEVICE_PERF_MARGIN), f"{name} {found:.3f}, expected {target}"
 
 
-def why_not(p, use_real_weights, program_cache_enabled, trace_mode):
-    """Why a way to run cannot be; None where it can."""
-    if use_real_weights and not any(spec.data for spec in p.inputs.values()):  # if recorded
-        return "the trace has no contents of the weights"  # if recorded
-    if use_real_weights:  # if random_only
-        return "the trace has no contents of the weights"  # if random_only
-    if trace_mode and not program_cache_enabled:
-        return "a device trace needs the program cache"
-    if trace_mode:  # if freed
-        return "the sequence frees an input, which a device trace cannot make again"  # if freed
-    return "the mock device captures no trace" if trace_mode and MOCK else None
-
-
-# chip:
-def cases():
-    """Every way to run a parameter set; those that cannot be are marked with the reason. Prefill runs eagerly."""
-    made = []
-    for p, real, cache, trace in itertools.product(PARAMS, (True, False), (True, False), (True, False)):
-        if trace and p.mode == "prefill":
-            continue
-        ways = "real_weights" if real else "random_weights", "program_cache" if cache else "no_program_cache"
-        reason = why_not(p, real, cache, trace)
-        marks = [pytest.mark.skip(reason=reason)] if reason else []
-        name = "-".join((p.id, *ways, "trace" if trace else "eager"))
-        made.append(pytest.param(p, real, cache, trace, id=name, marks=marks))
-    return made
-
-
-# mesh:
 def cases(single_device=False):
-    """Every way to run a parameter set; those that cannot be are marked with the reason. Prefill runs eagerly."""
+    """Every way to run a parameter set, with the reason where one cannot be. Prefill runs eagerly."""
     made = []
     for p, real, cache, trace in itertools.product(PARAMS, (True, False), (True, False), (True, False)):
         if trace and p.mode == "prefill":
             continue
+        reasons = (
+            single_device and p.no_single_device,  # if on_each_chip
+            real and not any(spec.data for spec in p.inputs.values()) and "the trace has no contents of the weights",  # if recorded
+            real and "the trace has no contents of the weights",  # if random_only
+            trace and not cache and "a device trace needs the program cache",
+            trace and "the sequence frees an input, which a device trace cannot make again",  # if freed
+            trace and MOCK and "the mock device captures no trace",
+        )
+        marks = [pytest.mark.skip(reason=reason) for reason in reasons if reason][:1]
         ways = "real_weights" if real else "random_weights", "program_cache" if cache else "no_program_cache"
-        reason = (single_device and p.no_single_device) or why_not(p, real, cache, trace)
-        marks = [pytest.mark.skip(reason=reason)] if reason else []
         name = "-".join((p.id, *ways, "trace" if trace else "eager"))
         made.append(pytest.param(p, real, cache, trace, id=name, marks=marks))
     return made
