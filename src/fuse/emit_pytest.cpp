@@ -21,6 +21,12 @@ constexpr std::size_t kMostOfLine = 110;
 
 bool is_mesh(const FusedTest& test) { return volume(test.mesh) > 1; }
 
+bool has_recorded(const FusedTest& test) {
+  return std::ranges::any_of(test.sets, [](const ParameterSet& set) {
+    return std::ranges::any_of(set.contents, [](const std::string& hash) { return !hash.empty(); });
+  });
+}
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -143,6 +149,7 @@ std::string settings(const FusedTest& test) {
       fmt::format("DEVICE_PERF_VARIABLE = \"{}\"  # set while the profiler runs a test\n", device_perf_variable(test));
   out += "DEVICE_PERF = os.environ.get(DEVICE_PERF_VARIABLE)\n";
   out += "MOCK = bool(os.environ.get(\"TT_METAL_MOCK_CLUSTER_DESC_PATH\"))  # checks every call, computes no number\n";
+  if (has_recorded(test)) out += "DATA = Path(__file__).parent / \"data\"\n";
   return out;
 }
 
@@ -189,10 +196,7 @@ std::set<std::string> conditions(const FusedTest& test) {
   const auto any = [](const auto& range, auto&& is) { return std::ranges::any_of(range, is); };
   const bool freed = any(test.inputs, [](const FusedInput& input) { return input.is_freed; });
   out.insert(freed ? "freed" : "kept");
-  const bool recorded = any(test.sets, [&](const ParameterSet& set) {
-    return any(set.contents, [](const std::string& hash) { return !hash.empty(); });
-  });
-  out.insert(recorded ? "recorded" : "random_only");
+  out.insert(has_recorded(test) ? "recorded" : "random_only");
   if (any(test.sets, [&](const ParameterSet& set) {
         return any(set.inputs, [](const TensorSpec& spec) { return spec.storage.value == StorageType::kHost; });
       }))
