@@ -25,11 +25,11 @@ namespace {
 constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kShow,   &kExport, &kVerify,
                                &kVectors, &kRun,       &kShrink,  &kResults, &kReport, &kDevice, &kDiff,
                                &kMock,    &kTraces,    &kCalls,   &kReplay,  &kForget, &kDump,   &kTrim,
-                               &kConvert, &kReference, &kGentest, &kPerf,    &kDoctor};
+                               &kConvert, &kReference, &kGentest, &kPerf,    &kFuse,   &kDoctor};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 // `perf diff`: two words, which `perf` alone would take for files.
-constexpr std::array kNested{&kPerfDiff, &kPerfCheck};
+constexpr std::array kNested{&kPerfDiff, &kPerfCheck, &kFuseSuggest, &kFuseMake, &kFuseCheck, &kFuseList};
 
 int exit_code(const Error& error) { return jobs::exit_code(jobs::ending_of(error)); }
 
