@@ -22,6 +22,7 @@
 #include "fuse/substitute.h"
 #include "fuse/targets.h"
 #include "jobs/fuse_folder.h"
+#include "jobs/fuse_mock_proof.h"
 #include "jobs/fuse_stage.h"
 #include "jobs/replay_trace.h"
 #include "model/case_line.h"
@@ -37,6 +38,13 @@ using fuse::ParameterSet;
 using fuse::Section;
 using fuse::StageStatus;
 
+constexpr std::string_view kMock = "ttnn:mock:";
+
+// Numbers come from the simulated device of that board; the library's mock computes none.
+std::string simulated(const std::string& device) {
+  return device.starts_with(kMock) ? "sim:" + device.substr(kMock.size()) : device;
+}
+
 Result<std::unique_ptr<Device>> open_for(const std::string& device, const std::string& machine) {
   if (device == "sim" || device == "null") {
     if (auto board = traced_board(machine)) return open_device(device, *std::move(board));
@@ -44,8 +52,8 @@ Result<std::unique_ptr<Device>> open_for(const std::string& device, const std::s
   }
   if (!device.starts_with("sim:"))
     return fail(ErrorCode::kUnsupported,
-                fmt::format("--device {}: fused tests are proven on simulated devices (sim, sim:BOARD); on others run "
-                            "the emitted test_N.py",
+                fmt::format("--device {}: fused tests are proven on simulated devices (sim, sim:BOARD) and on the mock "
+                            "device of the real library (ttnn:mock:BOARD); on others run the emitted test_N.py",
                             device));
   return open_device(device);
 }
@@ -76,6 +84,15 @@ class Maker {
                         FuseFolder::open(request_.out.empty() ? request_.name : request_.out, request_.name));
     stages_.emplace(folder, key_, test().findings, request_.on_stage);
     OPWRIGHT_TRY(prove());
+    OPWRIGHT_TRY(write_test(folder));
+    if (request_.device.starts_with(kMock)) {
+      const MockProofRequest mock{fmt::format("{}/test_{}.py", folder.path(), test().name),
+                                  request_.device.substr(kMock.size()), request_.python};
+      OPWRIGHT_TRY(stages_->run(
+          "mock", [&](Section& section) { return mock_stage(test(), mock, section); },
+          [](const json::Node&) { return Status{}; }));
+    }
+    made_.report.sections = stages_->sections();
     OPWRIGHT_TRY(tell(folder));
     made_.folder = folder.path();
     if (made_.report.failed()) made_.exit = kFuseFailed;
@@ -99,7 +116,7 @@ class Maker {
       return {};
     }
     const std::string machine = normalize::name_machine(format::facts_of_run(trace_).machine);
-    OPWRIGHT_TRY_ASSIGN(device_, open_for(request_.device, machine));
+    OPWRIGHT_TRY_ASSIGN(device_, open_for(simulated(request_.device), machine));
     replay::KnownCalls known(trace_, device_->can().board, Layout::kAbsent, true);
     auto described = fuse::describe(trace_, *graph_, *matches, known, request_.name);
     if (!described) return fail(std::move(described).error());
@@ -153,7 +170,6 @@ class Maker {
           std::string(id), [&](Section& section) { return stage(section); },
           [&](const json::Node& kept) { return take_up(id, kept); }));
     }
-    made_.report.sections = stages_->sections();
     return {};
   }
 
@@ -505,13 +521,17 @@ class Maker {
     return {};
   }
 
-  Status tell(FuseFolder& folder) {
+  Status write_test(FuseFolder& folder) {
     const std::string& name = test().name;
     OPWRIGHT_TRY(folder.write(name + ".params.json", fuse::to_json(test())));
     OPWRIGHT_TRY(folder.write(name + ".cases", cases_text(test())));
     if (auto text = fuse::emit_pytest(test())) OPWRIGHT_TRY(folder.write(fmt::format("test_{}.py", name), *text));
     OPWRIGHT_TRY(folder.write("README.md", fuse::emit_readme(test())));
-    if (request_.real_weights) OPWRIGHT_TRY(write_data(folder));
+    if (request_.real_weights) return write_data(folder);
+    return {};
+  }
+
+  Status tell(FuseFolder& folder) {
     OPWRIGHT_TRY(folder.write("report.json", fuse::report_json(made_.report)));
     return folder.write("report.md", fuse::report_markdown(made_.report));
   }
