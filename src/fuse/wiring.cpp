@@ -47,8 +47,8 @@ class Wirer {
       for (const NodeIndex later : graph_.after(node)) {
         if (!only_frees(graph_.op(later)) || frees.contains(later)) continue;
         const auto before = graph_.before(later);
-        const bool after_all =
-            std::ranges::all_of(before, [&, first = first](NodeIndex one) { return inside.contains(one) || one < first; });
+        const bool after_all = std::ranges::all_of(
+            before, [&, first = first](NodeIndex one) { return inside.contains(one) || one < first; });
         const auto uses = graph_.uses(later);
         const bool own = !uses.empty() && uses.front().maker != kNoNode && inside.contains(uses.front().maker);
         if (after_all && (own || later < last)) frees.insert(later);
