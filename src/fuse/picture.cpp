@@ -90,7 +90,8 @@ class Picture {
       if (const auto use = first_use(test_, i); use && is_drawn(test_.calls[use->call]))
         row = boxes_[calls[use->call]].row;
       inputs[i] = boxes_.size();
-      boxes_.push_back({std::string(name_of(test_.inputs[i].role)), test_.inputs[i].name, shape_of(set_.inputs[i]), row - 1});
+      boxes_.push_back(
+          {std::string(name_of(test_.inputs[i].role)), test_.inputs[i].name, shape_of(set_.inputs[i]), row - 1});
     }
     const auto box_of_source = [&](const Source& source) {
       return source.from == Source::From::kInput ? inputs[source.input] : calls[source.call];
@@ -151,8 +152,8 @@ class Picture {
     const Box &from = boxes_[edge.from], &to = boxes_[edge.to];
     const double y1 = from.y + kHeight, y2 = to.y, bend = (y2 - y1) / 2;
     return fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
-                       edge.is_internal ? "edge internal" : "edge", center(from), y1, center(from), y1 + bend, center(to),
-                       y2 - bend, center(to), y2);
+                       edge.is_internal ? "edge internal" : "edge", center(from), y1, center(from), y1 + bend,
+                       center(to), y2 - bend, center(to), y2);
   }
 
   // In the middle of the line; those that end in one box fan out.
@@ -169,7 +170,8 @@ class Picture {
         "<g class=\"box {}\"><title>{} {}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>"
         "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text><text class=\"more\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n",
         box.kind, html_text(box.name), html_text(box.more), box.x, box.y, kWidth, kHeight, box.kind == "op" ? 4 : 18,
-        center(box), box.y + 17, html_text(cut_text(name, 26)), center(box), box.y + 32, html_text(cut_text(box.more, 30)));
+        center(box), box.y + 17, html_text(cut_text(name, 26)), center(box), box.y + 32,
+        html_text(cut_text(box.more, 30)));
   }
 };
 

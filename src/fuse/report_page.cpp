@@ -37,8 +37,8 @@ std::string evidence_of(const Section& section) {
 
 std::string steps_table(const Report& report) {
   std::string out = "<table>\n<tr><th>step<th><th>status<th>seconds<th>why<th>evidence</tr>\n";
-  const auto row = [&](const std::string& number, std::string_view what, const Section* section, std::string_view status,
-                       bool shows_evidence) {
+  const auto row = [&](const std::string& number, std::string_view what, const Section* section,
+                       std::string_view status, bool shows_evidence) {
     out += fmt::format("<tr><td class=\"number\">{}<td>{}{}<td class=\"number\">{}<td>{}<td>{}</tr>\n", number, what,
                        status_cell(status), section == nullptr ? "" : fmt::format("{:.2f}", section->seconds),
                        section == nullptr ? "" : html_text(section->reason),
@@ -52,7 +52,10 @@ std::string steps_table(const Report& report) {
   }
   for (const Section& section : report.sections)
     if (!shown.contains(section.id))
-      row("", section.id == "negative" ? "negative controls" : section.id == "mock" ? "on the library's mock board" : section.id,
+      row("",
+          section.id == "negative" ? "negative controls"
+          : section.id == "mock"   ? "on the library's mock board"
+                                   : section.id,
           &section, name_of(section.status), true);
   return out + "</table>\n";
 }
@@ -60,11 +63,15 @@ std::string steps_table(const Report& report) {
 // What the separate operations cost, and what one operation could.
 std::string before_and_after(const Report& report) {
   std::string out =
-      "<table>\n<tr><th>parameters<th>matches<th>operations<th>kernels<th>between kernels<th>written and read inside<th>at "
+      "<table>\n<tr><th>parameters<th>matches<th>operations<th>kernels<th>between kernels<th>written and read "
+      "inside<th>at "
       "best, as one<th>saves at most</tr>\n";
-  const auto work = std::ranges::count_if(report.test.calls, [](const FusedCall& call) { return !call.is_transparent; });
+  const auto work =
+      std::ranges::count_if(report.test.calls, [](const FusedCall& call) { return !call.is_transparent; });
   for (const ParameterSet& set : report.test.sets) {
-    const auto us = [&](double ns) { return set.targets && ns > 0 ? fmt::format("{:.1f} us", ns / 1000) : std::string("–"); };
+    const auto us = [&](double ns) {
+      return set.targets && ns > 0 ? fmt::format("{:.1f} us", ns / 1000) : std::string("–");
+    };
     const Targets times = set.targets.value_or(Targets{});
     const double before = times.kernel_ns + times.op_to_op_ns;
     out += fmt::format(
@@ -72,8 +79,9 @@ std::string before_and_after(const Report& report) {
         "class=\"number\">{}<td class=\"number\">{} → 0 B<td class=\"number\">{}<td class=\"number\">{}</tr>\n",
         html_text(set.id), set.matches.size(), work, us(times.kernel_ns), us(times.op_to_op_ns),
         size_text(set.internal_bytes), us(times.roofline_ns),
-        before > times.roofline_ns && times.roofline_ns > 0 ? fmt::format("{:.0f} %", 100 * (1 - times.roofline_ns / before))
-                                                            : std::string("–"));
+        before > times.roofline_ns && times.roofline_ns > 0
+            ? fmt::format("{:.0f} %", 100 * (1 - times.roofline_ns / before))
+            : std::string("–"));
   }
   return out + "</table>\n";
 }
@@ -85,7 +93,8 @@ std::string parameters_table(const FusedTest& test) {
     out += fmt::format(
         "<tr><td><code>{}</code><td>{}<td class=\"number\">{}<td class=\"number\">{}<td class=\"number\">{}<td "
         "class=\"number\">{}<td class=\"number\">{}<td>{}</tr>\n",
-        html_text(set.id), html_text(set.mode), set.seq_len, set.expected ? fmt::format("{:.5f}", set.expected->pcc) : "–",
+        html_text(set.id), html_text(set.mode), set.seq_len,
+        set.expected ? fmt::format("{:.5f}", set.expected->pcc) : "–",
         set.expected ? fmt::format("{:.7f}", set.expected->measured_pcc) : "–",
         set.expected ? fmt::format("{:g}", set.expected->atol) : "–",
         set.expected ? fmt::format("{:g}", set.expected->rtol) : "–",
@@ -130,11 +139,12 @@ std::string report_page(const Report& report) {
                                 html_text(test.sets[s].id), picture);
   }
   out += "<h2>Before and after</h2>\n<div class=\"scroll\">" + before_and_after(report) + "</div>\n";
-  const bool modelled = std::ranges::any_of(test.sets, [](const ParameterSet& set) {
-    return set.targets && set.targets->source != "profiler";
-  });
+  const bool modelled = std::ranges::any_of(
+      test.sets, [](const ParameterSet& set) { return set.targets && set.targets->source != "profiler"; });
   if (modelled)
-    out += "<p class=\"soft\">Times are those of the simulated device's clock; exchanges between chips have none there.</p>\n";
+    out +=
+        "<p class=\"soft\">Times are those of the simulated device's clock; exchanges between chips have none "
+        "there.</p>\n";
   out += "<h2>The 15 steps</h2>\n<div class=\"scroll\">" + steps_table(report) + "</div>\n";
   out += "<h2>Parameters</h2>\n<div class=\"scroll\">" + parameters_table(test) + "</div>\n";
   return out + "<h2>Findings</h2>\n" + findings_list(test) + "</html>\n";

@@ -1,5 +1,5 @@
-// report.html of a fused test: one file without anything from outside. The sequence as a picture, before and after, the 15
-// steps with their evidence, the parameters.
+// report.html of a fused test: one file without anything from outside. The sequence as a picture, before and after, the
+// 15 steps with their evidence, the parameters.
 #pragma once
 
 #include <string>
