@@ -22,11 +22,11 @@
 #include "fuse/single_chip.h"
 #include "fuse/substitute.h"
 #include "fuse/targets.h"
+#include "jobs/fuse_files.h"
 #include "jobs/fuse_folder.h"
 #include "jobs/fuse_mock_proof.h"
 #include "jobs/fuse_stage.h"
 #include "jobs/replay_trace.h"
-#include "model/case_line.h"
 #include "normalize/provenance_names.h"
 
 namespace opwright::jobs {
@@ -59,17 +59,6 @@ Result<std::unique_ptr<Device>> open_for(const std::string& device, const std::s
   return open_device(device);
 }
 
-std::string cases_text(const FusedTest& test) {
-  std::string out = fmt::format(
-      "# {}: the calls of the fused test, a case line each; 'opwright run --case LINE' runs one\n", test.name);
-  for (const ParameterSet& set : test.sets) {
-    out += fmt::format("# set {}\n", set.id);
-    for (std::size_t c = 0; c < set.calls.size(); ++c)
-      if (!test.calls[c].is_transparent) out += case_line(set.calls[c].config) + "\n";
-  }
-  return out;
-}
-
 class Maker {
  public:
   Maker(const FuseMakeRequest& request, RecordedTrace& recorded, RecordedTrace* module)
@@ -85,7 +74,7 @@ class Maker {
                         FuseFolder::open(request_.out.empty() ? request_.name : request_.out, request_.name));
     stages_.emplace(folder, key_, test().findings, request_.on_stage);
     OPWRIGHT_TRY(prove());
-    OPWRIGHT_TRY(write_test(folder));
+    OPWRIGHT_TRY(write_fused_test(folder, test(), request_.real_weights ? &trace_ : nullptr));
     if (request_.device.starts_with(kMock)) {
       const MockProofRequest mock{fmt::format("{}/test_{}.py", folder.path(), test().name),
                                   request_.device.substr(kMock.size()), request_.python};
@@ -522,40 +511,10 @@ class Maker {
     return {};
   }
 
-  Status write_test(FuseFolder& folder) {
-    const std::string& name = test().name;
-    OPWRIGHT_TRY(folder.write(name + ".params.json", fuse::to_json(test())));
-    OPWRIGHT_TRY(folder.write(name + ".cases", cases_text(test())));
-    if (auto text = fuse::emit_pytest(test())) OPWRIGHT_TRY(folder.write(fmt::format("test_{}.py", name), *text));
-    OPWRIGHT_TRY(folder.write("README.md", fuse::emit_readme(test())));
-    if (request_.real_weights) return write_data(folder);
-    return {};
-  }
-
   Status tell(FuseFolder& folder) {
     OPWRIGHT_TRY(folder.write("report.html", fuse::report_page(made_.report)));
     OPWRIGHT_TRY(folder.write("report.json", fuse::report_json(made_.report)));
     return folder.write("report.md", fuse::report_markdown(made_.report));
-  }
-
-  // Recorded contents, each once.
-  Status write_data(FuseFolder& folder) {
-    for (const ParameterSet& set : test().sets)
-      for (const std::string& hash : set.contents) {
-        if (hash.empty()) continue;
-        Hash128 wanted;
-        if (!parse_hash(hash, wanted)) continue;
-        if (const format::Blob* blob = trace_.blob(wanted))
-          OPWRIGHT_TRY(folder.write(fmt::format("data/{}.bin", hash), blob->bytes));
-      }
-    return {};
-  }
-
-  static bool parse_hash(const std::string& text, Hash128& hash) {
-    if (text.size() != 32) return false;
-    hash.high = std::stoull(text.substr(0, 16), nullptr, 16);
-    hash.low = std::stoull(text.substr(16), nullptr, 16);
-    return true;
   }
 
   const FuseMakeRequest& request_;
