@@ -54,10 +54,10 @@ class Wirer {
         if (after_all && (own || later < last)) frees.insert(later);
       }
     std::vector<NodeIndex>& nodes = out_.nodes;
-    for (const NodeIndex free : frees) {
+    for (const NodeIndex free : frees) {  // in their own order
       const auto before = graph_.before(free);
       auto at = nodes.end();
-      while (at != nodes.begin() && !std::ranges::binary_search(before, *(at - 1))) --at;
+      while (at != nodes.begin() && !std::ranges::binary_search(before, *(at - 1)) && !frees.contains(*(at - 1))) --at;
       nodes.insert(at, free);
     }
   }

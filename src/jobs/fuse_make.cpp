@@ -18,6 +18,7 @@
 #include "fuse/emit_pytest.h"
 #include "fuse/function.h"
 #include "fuse/quality.h"
+#include "fuse/report_page.h"
 #include "fuse/single_chip.h"
 #include "fuse/substitute.h"
 #include "fuse/targets.h"
@@ -511,6 +512,7 @@ class Maker {
   }
 
   Status tell(FuseFolder& folder) {
+    OPWRIGHT_TRY(folder.write("report.html", fuse::report_page(made_.report)));
     OPWRIGHT_TRY(folder.write("report.json", fuse::report_json(made_.report)));
     return folder.write("report.md", fuse::report_markdown(made_.report));
   }
