@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/hash.h"
+#include "dialect/ttnn/collective_calls.h"
 #include "format/native/call_filter.h"
 #include "fuse/match.h"
 #include "fuse/names.h"
@@ -312,6 +313,7 @@ class Miner {
       const CallCosts& costs = costs_.of(node);
       heavy += costs.is_heavy ? 1 : 0;
       if (costs.is_attention) value *= 0.2;
+      if (collective_of(graph_.op(node)) != Collective::kNone) value *= 0.8;
       if (!graph_.context(node).label.empty()) labels.insert(graph_.context(node).label);
     }
     if (heavy > 3) value *= 3.0 / static_cast<double>(heavy * heavy);
