@@ -48,15 +48,16 @@ def test_an_emitted_file_needs_nothing_of_ours(name: str) -> None:
     imported |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {"pytest", "torch", "ttnn"} <= imported <= ALLOWED
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    defined |= {node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)}
+    assigned = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    defined |= {name.id for target in assigned for name in ast.walk(target) if isinstance(name, ast.Name)}
     tests = (f"test_{name}", f"test_{name}_single_device", f"test_{name}_device_perf", f"test_{name}_single_device_device_perf")
     assert {*tests, f"{name}_reference", f"{name}_ttnn"} <= defined
     # Everything that is defined is used, and nothing is used that is not defined.
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     unused = {one for one in defined - set(tests) if one not in names and one not in ("device", "mesh_device")}
     assert not unused
-    assert max(map(len, text.splitlines())) <= 140
-    assert text.count("\n") <= 330
+    assert max(map(len, text.splitlines())) <= 120
+    assert text.count("\n") <= 400
     for line in ("=== TEST RUN CONFIGURATION ===", "Device perf totals: kernel=", 'signpost("start")', 'signpost("stop")'):
         assert line in text
 

@@ -1,6 +1,7 @@
 """gated_mlp: linear*2,multiply,linear.
 
-Out of examples/ttnn/test_decoder.py::test_decoder[prefill-4]: `gated_mlp_ttnn` makes the calls that were recorded, `gated_mlp_reference` computes the same in float64.
+Out of examples/ttnn/test_decoder.py::test_decoder[prefill-4].
+`gated_mlp_ttnn` makes the recorded calls, `gated_mlp_reference` computes the same in float64.
 Needs pytest, torch and ttnn; README.md says how to run it. Written by `opwright fuse make`.
 """
 
@@ -246,7 +247,7 @@ def run_test(p, device, use_real_weights, program_cache_enabled, trace_mode):
 
 
 def device_totals(report):
-    """Kernel and op-to-op time of an iteration in us: of a call its slowest chip, of an exchange the mean of the chips."""
+    """Kernel and op-to-op time of an iteration in us: of a call its slowest chip, of an exchange the mean."""
     calls, inside = {}, False
     with open(report, newline="") as file:
         for row in csv.DictReader(file):
@@ -259,7 +260,8 @@ def device_totals(report):
 
     def total(column):
         times = [[float(row[column]) for row in rows] for rows in calls.values()]
-        talks = [re.search("Gather|Scatter|AllReduce|AllToAll|Broadcast", rows[0]["OP CODE"]) for rows in calls.values()]
+        exchange = re.compile("Gather|Scatter|AllReduce|AllToAll|Broadcast")
+        talks = [exchange.search(rows[0]["OP CODE"]) for rows in calls.values()]
         ns = sum(sum(t) / len(t) if is_exchange else max(t) for t, is_exchange in zip(times, talks))
         return ns / 1000 / DEVICE_ITERATIONS
 

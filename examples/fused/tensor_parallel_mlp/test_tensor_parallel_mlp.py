@@ -1,6 +1,7 @@
 """tensor_parallel_mlp: linear*2,multiply,linear,reduce_scatter.
 
-Out of examples/ttnn/test_tensor_parallel.py::test_tensor_parallel[scatter]: `tensor_parallel_mlp_ttnn` makes the calls that were recorded, `tensor_parallel_mlp_reference` computes the same in float64.
+Out of examples/ttnn/test_tensor_parallel.py::test_tensor_parallel[scatter].
+`tensor_parallel_mlp_ttnn` makes the recorded calls, `tensor_parallel_mlp_reference` computes the same in float64.
 Needs pytest, torch and ttnn; README.md says how to run it. Written by `opwright fuse make`.
 """
 
@@ -288,7 +289,7 @@ def run_test(p, device, use_real_weights, program_cache_enabled, trace_mode):
 
 
 def device_totals(report):
-    """Kernel and op-to-op time of an iteration in us: of a call its slowest chip, of an exchange the mean of the chips."""
+    """Kernel and op-to-op time of an iteration in us: of a call its slowest chip, of an exchange the mean."""
     calls, inside = {}, False
     with open(report, newline="") as file:
         for row in csv.DictReader(file):
@@ -301,7 +302,8 @@ def device_totals(report):
 
     def total(column):
         times = [[float(row[column]) for row in rows] for rows in calls.values()]
-        talks = [re.search("Gather|Scatter|AllReduce|AllToAll|Broadcast", rows[0]["OP CODE"]) for rows in calls.values()]
+        exchange = re.compile("Gather|Scatter|AllReduce|AllToAll|Broadcast")
+        talks = [exchange.search(rows[0]["OP CODE"]) for rows in calls.values()]
         ns = sum(sum(t) / len(t) if is_exchange else max(t) for t, is_exchange in zip(times, talks))
         return ns / 1000 / DEVICE_ITERATIONS
 
@@ -365,9 +367,11 @@ needs_mesh = pytest.mark.skipif(f"ttnn.get_num_devices() < {math.prod(MESH)}", r
 not_measured = pytest.mark.skipif(MOCK or bool(DEVICE_PERF), reason="runs the profiler on hardware")
 each_set = pytest.mark.parametrize("p", PARAMS, ids=lambda p: p.id)
 alone = pytest.mark.parametrize(
-    "p", [
-        pytest.param(p, id=p.id, marks=[pytest.mark.skip(reason=p.no_single_device)] if p.no_single_device else []) for p in PARAMS
-    ]
+    "p",
+    [
+        pytest.param(p, id=p.id, marks=[pytest.mark.skip(reason=p.no_single_device)] if p.no_single_device else [])
+        for p in PARAMS
+    ],
 )
 
 

@@ -122,7 +122,8 @@ def activated(x, names):
 
 
 def ref_matmul(a, b, transpose_a=False, transpose_b=False, activation=None):
-    return activated((a.transpose(-2, -1) if transpose_a else a) @ (b.transpose(-2, -1) if transpose_b else b), activation)
+    product = (a.transpose(-2, -1) if transpose_a else a) @ (b.transpose(-2, -1) if transpose_b else b)
+    return activated(product, activation)
 
 
 def ref_linear(a, b, bias=None, transpose_a=False, transpose_b=False, activation=None):
@@ -529,7 +530,7 @@ def run_test(p, device, use_real_weights, program_cache_enabled, trace_mode):
 
 
 def device_totals(report):
-    """Kernel and op-to-op time of an iteration in us: of a call its slowest chip, of an exchange the mean of the chips."""
+    """Kernel and op-to-op time of an iteration in us: of a call its slowest chip, of an exchange the mean."""
     calls, inside = {}, False
     with open(report, newline="") as file:
         for row in csv.DictReader(file):
@@ -542,7 +543,8 @@ def device_totals(report):
 
     def total(column):
         times = [[float(row[column]) for row in rows] for rows in calls.values()]
-        talks = [re.search("Gather|Scatter|AllReduce|AllToAll|Broadcast", rows[0]["OP CODE"]) for rows in calls.values()]
+        exchange = re.compile("Gather|Scatter|AllReduce|AllToAll|Broadcast")
+        talks = [exchange.search(rows[0]["OP CODE"]) for rows in calls.values()]
         ns = sum(sum(t) / len(t) if is_exchange else max(t) for t, is_exchange in zip(times, talks))
         return ns / 1000 / DEVICE_ITERATIONS
 
