@@ -123,11 +123,13 @@ Checked<std::vector<OutputSpec>> infer_cutting(const Cutting& row, const BoundCa
   if (heads.order == Order::kGroups && !sharded(*input))
     return refuse("Input tensor must be sharded", std::string(row.input));
   std::vector<OutputSpec> out;
-  const std::size_t count = heads.order == Order::kWhole ? 1 : 3;
-  for (std::size_t o = 0; o < count; ++o) {
-    const Shape shape = head_shape(heads, o);
+  for (std::size_t o = 0; o < 3; ++o) {
+    // Of queries alone there are three results too …
+    const Shape shape = head_shape(heads, heads.order == Order::kWhole ? 0 : o);
     const MemoryConfig memory = head_memory(*input, asked == nullptr ? memory_of(*input) : *asked, shape);
     OPWRIGHT_CHECK(add_output(out, moved(*input, shape, memory), board));
+    // … of which the kernel writes the first alone.
+    if (heads.order == Order::kWhole && o > 0) out.back().spec.more.emplace_back("own_form", Value(true));
   }
   return out;
 }

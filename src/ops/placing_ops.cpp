@@ -172,23 +172,6 @@ std::int64_t from_parts(const Asked& asked, const Shape& index) {
   return place_of(asked.from, source);
 }
 
-Outputs infer_narrow(const TensorSpec& input, const BoundCall& call, const Board& board) {
-  OPWRIGHT_CHECK_ASSIGN(const std::size_t dim, in_range(call, input.shape));
-  OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, call.integer("start", 0));
-  OPWRIGHT_CHECK_ASSIGN(const std::int64_t length, call.integer("length", 0));
-  OPWRIGHT_REQUIRE(start >= 0 && length > 0 && start + length <= input.shape[dim],
-                   "narrow: start {} and length {} do not lie within dimension {} of size {}", start, length, dim,
-                   input.shape[dim]);
-  Shape shape = input.shape;
-  shape[dim] = length;
-  return same_place(input, call, board, std::move(shape));
-}
-std::int64_t from_narrow(const Asked& asked, const Shape& index) {
-  Shape source = index;
-  source[dim_of(asked.call, index.size(), 0)] += asked.call.integer("start", 0).value_or(0);
-  return place_of(asked.from, source);
-}
-
 // --- growing
 
 Outputs infer_expand(const TensorSpec& input, const BoundCall& call, const Board& board) {
@@ -202,6 +185,8 @@ Outputs infer_expand(const TensorSpec& input, const BoundCall& call, const Board
   }
   OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* asked, memory_argument(call, "memory_config"));
   OPWRIGHT_CHECK(require_on_device(input));
+  OPWRIGHT_REQUIRE(call.op == "ttnn.expand" || tiled(input),
+                   "bcast_to: Invalid tensor memory layout Layout::ROW_MAJOR. Input tensor layout must be TILE.");
   MemoryConfig memory = asked == nullptr ? memory_of(input) : *asked;
   if (memory.sharded() && memory.shard && asked == nullptr)
     memory = with_shard(memory, fresh_shard(board, padded_shape(shape, input.layout.value), memory.layout.value,
@@ -313,9 +298,6 @@ std::vector<Param> of_split() {
   return {{.name = "split_size", .required = true}, {.name = "dim"}, {.name = "memory_config"}};
 }
 std::vector<Param> of_chunk() { return {{.name = "chunks", .required = true}, {.name = "dim"}}; }
-std::vector<Param> of_narrow() {
-  return {{.name = "dim", .required = true}, {.name = "start", .required = true}, {.name = "length", .required = true}};
-}
 std::vector<Param> of_expand() { return {{.name = "output_shape", .required = true}, {.name = "memory_config"}}; }
 std::vector<Param> of_stack() { return {{.name = "dim", .required = true}, {.name = "memory_config"}}; }
 std::vector<Param> of_triangle() { return {{.name = "diagonal"}, {.name = "memory_config"}}; }
@@ -329,7 +311,6 @@ constexpr std::array kRows{
     Placing{"ttnn.experimental.convert_to_chw", "input", of_chw, infer_to_chw, from_to_chw},
     Placing{"ttnn.experimental.view", "input_tensor", of_view, infer_view, nullptr},
     Placing{"ttnn.move", "input_tensor", nothing, infer_same, from_same},
-    Placing{"ttnn.narrow", "input_tensor", of_narrow, infer_narrow, from_narrow},
     Placing{"ttnn.reallocate", "tensor", nothing, infer_same, from_same},
     Placing{"ttnn.repeat_interleave", "input_tensor", of_repeat_interleave, infer_repeat_interleave,
             from_repeat_interleave},

@@ -137,9 +137,13 @@ Outputs infer_fold(const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK(require_on_device(*input));
   const Shape& shape = input->shape;
   OPWRIGHT_REQUIRE(shape.size() == 4, "Fold: Expected a tensor of rank 4, got {}", shape.size());
-  OPWRIGHT_REQUIRE(rows > 0 && columns > 0 && shape[1] % rows == 0 && shape[2] % columns == 0,
-                   "Fold: Input height and width must be divisible by stride height and width");
-  const Shape out{1, 1, shape[0] * (shape[1] / rows) * (shape[2] / columns), shape[3] * rows * columns};
+  OPWRIGHT_REQUIRE(rows > 0 && shape[1] % rows == 0, "Fold: logical H ({}) must be divisible by stride_h ({}).",
+                   shape[1], rows);
+  OPWRIGHT_REQUIRE(columns > 0 && shape[2] % columns == 0, "Fold: logical W ({}) must be divisible by stride_w ({}).",
+                   shape[2], columns);
+  OPWRIGHT_CHECK_ASSIGN(const bool collapses, call.flag("collapse_output", false));
+  Shape out{shape[0], shape[1] / rows, shape[2] / columns, shape[3] * rows * columns};
+  if (collapses) out = {1, 1, out[0] * out[1] * out[2], out[3]};
   MemoryConfig memory = memory_of(*input);
   if (memory.sharded() && memory.shard) {
     ShardSpec shard = *memory.shard;
@@ -149,6 +153,7 @@ Outputs infer_fold(const BoundCall& call, const Board& board) {
   TensorSpec spec = moved(*input, out, std::move(memory));
   spec.layout.value = Layout::kRowMajor;
   spec.tile.reset();
+  if (is_block_float(input->dtype.value)) spec.dtype.value = DType::kBfloat16;
   return made(std::move(spec), board);
 }
 

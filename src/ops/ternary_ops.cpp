@@ -24,13 +24,15 @@ struct Row {
   // What rounding between the steps is proportional to.
   double (*size)(double a, double b, double c, double number);
   Role last = Role::kPlain;
+  bool own_kernel = true;  // else two steps of others
 };
 
 constexpr std::array kRows{
     Row{.name = "ttnn.addalpha",
         .operands = {"input_tensor_a", "input_tensor_b", "alpha"},
         .exact = [](double a, double b, double c, double) { return a + b * c; },
-        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); }},
+        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); },
+        .own_kernel = false},
     Row{.name = "ttnn.addcdiv",
         .operands = {"input_a", "input_b", "input_c"},
         .number = "value",
@@ -54,7 +56,8 @@ constexpr std::array kRows{
     Row{.name = "ttnn.subalpha",
         .operands = {"input_tensor_a", "input_tensor_b", "alpha"},
         .exact = [](double a, double b, double c, double) { return a - b * c; },
-        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); }},
+        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); },
+        .own_kernel = false},
 };
 
 std::vector<Param> params(const Row& row) {
@@ -89,6 +92,9 @@ Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, co
     }
     OPWRIGHT_REQUIRE(!on_host(*tensor), "Device Operations expect device tensors as inputs");
     OPWRIGHT_REQUIRE(!deallocated(*tensor), "Input Tensor is not allocated");
+    OPWRIGHT_REQUIRE(!row.own_kernel || tiled(*tensor) || sharded(*tensor),
+                     "Ternary operation requires tensor to be in Tile layout when working with non-sharded input "
+                     "tensor. Input tensor layout: 0");
     if (is_integer(tensor->dtype.value)) return unsupported(std::string(operand), "integers in a function of three");
     const auto both = operand == row.operands[0] ? std::optional(tensor->shape) : broadcast_shape(shape, tensor->shape);
     OPWRIGHT_REQUIRE(both, "Invalid subtile broadcast type");

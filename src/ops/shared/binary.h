@@ -18,8 +18,9 @@ struct BinaryOp {
     kCompare,   // as sums; UINT8 runs as UINT16
     kSame,      // one dtype for both
     kPower,     // floats, one dtype for both
-    kFloats,    // floats of any kind together
     kInteger,   // integers alone, one dtype for both
+    kWide,      // … of 32 bits
+    kInt32,     // … of 32 bits with a sign
   };
   std::string_view name;  // "ttnn.add"
   std::string_view type;  // of the library's BinaryOpType: "ADD"
@@ -35,6 +36,8 @@ struct BinaryOp {
   Role data = Role::kPlain;      // of both operands
   OnWhole on_whole = OnWhole::kAsBudgeted;
   std::string_view alias = {};
+  bool takes_number = true;  // as its second operand
+  bool converts = true;      // has `dtype`
 };
 
 std::vector<Param> binary_params(const BinaryOp& op);

@@ -30,6 +30,8 @@ bool takes(UnaryOp::Integers integers, DType dtype) {
       return dtype == DType::kInt32;
     case UnaryOp::Integers::kWide:
       return dtype == DType::kInt32 || dtype == DType::kUint32;
+    case UnaryOp::Integers::kUnsigned:
+      return dtype == DType::kUint32 || dtype == DType::kUint16;
     case UnaryOp::Integers::kNotUint8:
       return dtype != DType::kUint8;
     case UnaryOp::Integers::kAll:
@@ -100,6 +102,7 @@ Checked<std::vector<OutputSpec>> infer_unary(const UnaryOp& op, const BoundCall&
   OPWRIGHT_REQUIRE(!deallocated(*input),
                    "Unary: Operands need to be allocated in buffers on the device. Buffer is null.");
   const DType from = dtype == DType::kAbsent ? input->dtype.value : dtype;
+  OPWRIGHT_REQUIRE(op.type != "LGAMMA" || !is_block_float(from), "Unary: LGAMMA requires BFLOAT16 or FLOAT32 input");
   OPWRIGHT_REQUIRE(takes(op.integers, from), "Unary: UnaryOpType::{} does not support integer input dtype {}", op.type,
                    eltwise::dtype_text(from));
   // A shard without elements leaves the program's buffers nothing to lie in.

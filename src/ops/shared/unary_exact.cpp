@@ -153,7 +153,6 @@ constexpr std::array kFunctions{
     Entry{"silu", [](double x, Params) { return gated(x, sigmoid(x)); }},
     Entry{"sin", plain<std::sin>},
     Entry{"sinh", plain<std::sinh>},
-    Entry{"softcap", [](double x, Params p) { return param(p, 0, 1) * std::tanh(x / param(p, 0, 1)); }},
     Entry{"softplus", [](double x, Params p) { return softplus(x, param(p, 0, 1), param(p, 1, 20)); }},
     Entry{"softshrink",
           [](double x, Params p) { return std::copysign(std::max(std::fabs(x) - param(p, 0, 0.5), 0.0), x); }},

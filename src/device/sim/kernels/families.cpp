@@ -40,7 +40,6 @@ constexpr std::array kNumbered{
     Numbered{Unary::kReluMin, {Number{"lower_limit"}}},
     Numbered{Unary::kRpow, {Number{"exponent"}}},
     Numbered{Unary::kSelu, {Number{"scale", 1.0507F}, Number{"alpha", 1.67326F}}},
-    Numbered{Unary::kSoftcap, {Number{"beta"}}},
     Numbered{Unary::kSoftplus, {Number{"beta", 1}, Number{"threshold", 20}}},
     Numbered{Unary::kSoftshrink, {Number{"lambd", 0.5F}}},
     Numbered{Unary::kThreshold, {Number{"threshold"}, Number{"value"}}},
