@@ -24,6 +24,11 @@ constexpr BinaryOp comparison(std::string_view name, std::string_view type, doub
           .rounds = false,
           .data = Role::kCoarse};
 }
+constexpr BinaryOp logical(std::string_view name, std::string_view type, double (*exact)(double, double)) {
+  BinaryOp out = comparison(name, type, exact);
+  out.dtypes = BinaryOp::Dtypes::kSum;
+  return out;
+}
 constexpr BinaryOp extreme(std::string_view name, std::string_view type, double (*exact)(double, double)) {
   return {.name = name,
           .type = type,
@@ -88,7 +93,7 @@ constexpr std::array kRows{
     comparison("ttnn.eq", "EQ", [](double a, double b) { return a == b ? 1.0 : 0.0; }),
     in_place(comparison("ttnn.eq_", "EQ", [](double a, double b) { return a == b ? 1.0 : 0.0; })),
     BinaryOp{.name = "ttnn.floor_div", .type = "FLOOR_DIV", .dtypes = BinaryOp::Dtypes::kQuotient, .exact = [](double a, double b) { return std::floor(a / b); }, .ulps = 2, .number = "value", .data = Role::kNonZero, .converts = false},
-    BinaryOp{.name = "ttnn.fmod", .type = "FMOD", .dtypes = BinaryOp::Dtypes::kSame, .exact = [](double a, double b) { return std::fmod(a, b); }, .cancels = true, .ulps = 4, .number = "scalar", .data = Role::kNonZero, .converts = false},
+    BinaryOp{.name = "ttnn.fmod", .type = "FMOD", .dtypes = BinaryOp::Dtypes::kSigned, .exact = [](double a, double b) { return std::fmod(a, b); }, .cancels = true, .ulps = 4, .number = "scalar", .data = Role::kNonZero, .converts = false},
     BinaryOp{.name = "ttnn.gcd", .type = "GCD", .dtypes = BinaryOp::Dtypes::kInt32, .exact = kGreatestDivisor, .rounds = false, .takes_number = false, .converts = false},
     comparison("ttnn.ge", "GE", [](double a, double b) { return a >= b ? 1.0 : 0.0; }),
     in_place(comparison("ttnn.ge_", "GE", [](double a, double b) { return a >= b ? 1.0 : 0.0; })),
@@ -104,14 +109,14 @@ constexpr std::array kRows{
     BinaryOp{.name = "ttnn.logaddexp2", .type = "LOGADDEXP2", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp2, .cancels = true, .ulps = 4},
     in_place(BinaryOp{.name = "ttnn.logaddexp2_", .type = "LOGADDEXP2", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp2, .cancels = true, .ulps = 4}),
     in_place(BinaryOp{.name = "ttnn.logaddexp_", .type = "LOGADDEXP", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp, .cancels = true, .ulps = 4}),
-    comparison("ttnn.logical_and", "LOGICAL_AND", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }),
-    in_place(comparison("ttnn.logical_and_", "LOGICAL_AND", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; })),
+    logical("ttnn.logical_and", "LOGICAL_AND", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }),
+    in_place(logical("ttnn.logical_and_", "LOGICAL_AND", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; })),
     BinaryOp{.name = "ttnn.logical_left_shift", .type = "LEFT_SHIFT", .dtypes = BinaryOp::Dtypes::kInteger, .exact = kShiftedLeft, .rounds = false, .number = "input_b", .converts = false},
-    comparison("ttnn.logical_or", "LOGICAL_OR", [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }),
-    in_place(comparison("ttnn.logical_or_", "LOGICAL_OR", [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; })),
+    logical("ttnn.logical_or", "LOGICAL_OR", [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }),
+    in_place(logical("ttnn.logical_or_", "LOGICAL_OR", [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; })),
     BinaryOp{.name = "ttnn.logical_right_shift", .type = "LOGICAL_RIGHT_SHIFT", .dtypes = BinaryOp::Dtypes::kWide, .exact = [](double a, double b) { return kShiftedRight(a < 0 ? a + 0x1p32 : a, b); }, .rounds = false, .converts = false},
-    comparison("ttnn.logical_xor", "LOGICAL_XOR", [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; }),
-    in_place(comparison("ttnn.logical_xor_", "LOGICAL_XOR", [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; })),
+    logical("ttnn.logical_xor", "LOGICAL_XOR", [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; }),
+    in_place(logical("ttnn.logical_xor_", "LOGICAL_XOR", [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; })),
     comparison("ttnn.lt", "LT", [](double a, double b) { return a < b ? 1.0 : 0.0; }),
     in_place(comparison("ttnn.lt_", "LT", [](double a, double b) { return a < b ? 1.0 : 0.0; })),
     extreme("ttnn.maximum", "MAXIMUM", [](double a, double b) { return std::max(a, b); }),

@@ -118,6 +118,11 @@ Checked<std::vector<OutputSpec>> infer_cutting(const Cutting& row, const BoundCa
   const DType dtype = input->dtype.value;
   OPWRIGHT_REQUIRE(dtype == DType::kFloat32 || dtype == DType::kBfloat16 || dtype == DType::kBfloat8B,
                    "Unsupported data format");
+  if (row.always_turned) {
+    OPWRIGHT_REQUIRE(heads.batch >= 7 && heads.batch <= 9,
+                     "Input batch size must be between 7 to 9 for bert large TM ops!");
+    OPWRIGHT_REQUIRE(dtype != DType::kFloat32, "Unsupported data format");
+  }
   if (row.always_turned && sharded(*input))
     return unsupported(std::string(row.input), "sharded rows of fused heads, whose order nobody here has seen");
   if (heads.order == Order::kGroups && !sharded(*input))

@@ -68,8 +68,10 @@ Outputs infer_scan(const BoundCall& call, const Board& board, std::string_view i
   if (on_host(*input)) return refuse("Tensor must already be on device");
   OPWRIGHT_CHECK(require_on_device(*input));
   OPWRIGHT_REQUIRE(tiled(*input), "The provided input tensor has a non-tile layout: ROW_MAJOR.");
-  if (dtype != input->dtype.value) return unsupported("dtype", "accumulation that converts");
-  return beside(*input, call, board, "out");
+  if (is_integer(dtype) != is_integer(input->dtype.value)) return unsupported("dtype", "accumulation that converts");
+  TensorSpec as = *input;
+  as.dtype.value = dtype;
+  return beside(as, call, board, "out");
 }
 
 template <bool kProduct>
@@ -129,7 +131,7 @@ Outputs infer_sort(const BoundCall& call, const Board& board) {
   TensorSpec positions = moved(*input, input->shape, memory);
   // 16 bits hold positions up to the 32,768 that one core sorts.
   const std::int64_t size = rank == 0 ? 1 : input->shape[line_dim(call, input->shape)];
-  const bool wide = dtype == DType::kFloat32 || size > 32768;
+  const bool wide = dtype != DType::kBfloat16 || size > 32768;
   positions.dtype.value = wide ? DType::kUint32 : DType::kUint16;
   OPWRIGHT_CHECK_ASSIGN(Outputs::value_type second, made(std::move(positions), board));
   out.push_back(std::move(second.front()));

@@ -84,6 +84,7 @@ Outputs infer_roll(const TensorSpec& input, const BoundCall& call, const Board& 
     OPWRIGHT_REQUIRE(dim >= -rank && dim < rank,
                      "Invalid dimension index {}. The dimension must be within the range [{}, {}]", dim, -rank,
                      rank - 1);
+  if (is_block_float(input.dtype.value)) return unsupported("input_tensor", "rolling block floats");
   return same_place(input, call, board, input.shape);
 }
 std::int64_t from_roll(const Asked& asked, const Shape& index) {
@@ -155,12 +156,18 @@ Outputs infer_parts(const TensorSpec& input, const BoundCall& call, const Board&
   OPWRIGHT_CHECK_ASSIGN(const Shape parts, parts_of(call, input.shape[dim], dim));
   OPWRIGHT_CHECK(require_on_device(input));
   std::vector<OutputSpec> out;
+  std::int64_t begin = 0;
   for (const std::int64_t part : parts) {
     Shape shape = input.shape;
     shape[dim] = part;
     const MemoryConfig memory = completed(asked == nullptr ? memory_of(input) : *asked, input, padded_shape(input),
                                           padded_shape(shape, input.layout.value), board);
-    OPWRIGHT_CHECK(add_output(out, moved(input, std::move(shape), memory), board));
+    TensorSpec spec = moved(input, std::move(shape), memory);
+    // Block floats that do not begin with a tile go through rows.
+    if (is_block_float(input.dtype.value) && dim + 2 >= input.shape.size() && begin % 32 != 0)
+      spec.dtype.value = DType::kBfloat16;
+    begin += part;
+    OPWRIGHT_CHECK(add_output(out, std::move(spec), board));
   }
   return out;
 }
@@ -224,7 +231,12 @@ Outputs infer_stack(const TensorSpec& input, const BoundCall& call, const Board&
 Outputs infer_triangle(const TensorSpec& input, const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK(call.integer("diagonal", 0));
   OPWRIGHT_REQUIRE(input.shape.size() >= 2, "a triangle needs rows and columns, got rank {}", input.shape.size());
-  return same_place(input, call, board, input.shape);
+  OPWRIGHT_CHECK_ASSIGN(auto out, same_place(input, call, board, input.shape));
+  if (tiled(input)) return out;
+  // Rows come back as tiles.
+  TensorSpec tiles = out.front().spec;
+  tiles.layout.value = Layout::kTile;
+  return made(std::move(tiles), board);
 }
 template <bool kLower>
 std::int64_t from_triangle(const Asked& asked, const Shape& index) {
@@ -240,6 +252,8 @@ Outputs infer_to_chw(const TensorSpec& input, const BoundCall& call, const Board
   OPWRIGHT_REQUIRE(input.shape.size() == 4 && input.shape[0] == 1 && input.shape[1] == 1,
                    "Expected an input of shape [1, 1, HW, C], got {}", shape_text(input.shape));
   OPWRIGHT_REQUIRE(tiled(input), "Input tensor must be tilized");
+  OPWRIGHT_REQUIRE(sharded(input) && memory_of(input).shard,
+                   "Input tensor must be sharded to infer output memory config");
   const Shape shape{1, 1, input.shape[3], input.shape[2]};
   MemoryConfig memory = asked == nullptr ? memory_of(input) : *asked;
   if (asked == nullptr && memory.shard) {
@@ -302,7 +316,7 @@ std::vector<Param> of_expand() { return {{.name = "output_shape", .required = tr
 std::vector<Param> of_stack() { return {{.name = "dim", .required = true}, {.name = "memory_config"}}; }
 std::vector<Param> of_triangle() { return {{.name = "diagonal"}, {.name = "memory_config"}}; }
 std::vector<Param> of_chw() { return {{.name = "dtype", .era1 = 1}, {.name = "memory_config"}}; }
-std::vector<Param> of_view() { return {{.name = "shape", .required = true}}; }
+std::vector<Param> of_view() { return {{.name = "shape", .required = true, .place = 1}}; }
 
 constexpr std::array kRows{
     Placing{"ttnn.chunk", "input_tensor", of_chunk, infer_parts, from_parts},

@@ -63,6 +63,9 @@ Outputs infer_upsample(const BoundCall& call, const Board& board) {
   } else if (scale.bilinear && !own.sharded() && asked == nullptr) {
     // The library spreads rows of pixels over the cores first.
     const std::int64_t pixels = out[0] * out[1] * out[2];
+    const std::int64_t held = (shape[0] * shape[1] * shape[2] + board.cores() - 1) / board.cores();
+    OPWRIGHT_REQUIRE(!tiled(*input) || held % 32 == 0, "Physical shard shape ({}, {}) must be tile {{32, 32}} sized!",
+                     held, shape[3]);
     TensorSpec spread = eltwise::device_tensor({1, 1, pixels, out[3]}, dtype, Layout::kRowMajor, {});
     memory.layout.value = MemoryLayout::kHeightSharded;
     memory.buffer.value = BufferType::kL1;

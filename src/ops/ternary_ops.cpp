@@ -86,6 +86,7 @@ Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, co
   const TensorSpec* widest = first;
   for (const std::string_view operand : row.operands) {
     const TensorSpec* tensor = call.tensor(operand);
+    if (tensor == nullptr && !row.number.empty()) return type_error(call.op, operand, Value());
     if (tensor == nullptr) {
       OPWRIGHT_CHECK(call.number(operand, 0));
       continue;

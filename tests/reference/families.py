@@ -240,7 +240,7 @@ def heads() -> Cases:
         create = "ttnn.experimental.create_qkv_heads"
         cases.add(create, "num_kv_heads", call(create, tensor([2, 1, 64, 512], "BFLOAT16", memory=blocks), num_heads=4, num_kv_heads=2, transpose_k_heads=turned, memory_config=Word("memory(L1 HEIGHT_SHARDED)")), lambda x, t=turned: grouped(x, 4, 2, t), times=2)
     op = "ttnn.experimental.split_query_key_value_and_split_heads"
-    cases.add(op, "num_heads", call(op, tensor([2, 1, 32, 384], "BFLOAT16"), Word("CoreCoord(x=8,y=8)"), num_heads=4), lambda x: cut(x, 4, 4, True), times=2)
+    cases.add(op, "num_heads", call(op, tensor([8, 1, 32, 384], "BFLOAT16"), Word("CoreCoord(x=8,y=8)"), num_heads=4), lambda x: cut(x, 4, 4, True), times=2)
     cases.add("ttnn.experimental.nlp_create_qkv_heads_vit", "shape", call("ttnn.experimental.nlp_create_qkv_heads_vit", tensor([2, 1, 32, 2304], "BFLOAT16")), lambda x: cut(x, 12, 12, False), times=2)
     cases.add("ttnn.experimental.nlp_create_qkv_heads_falcon7b", "shape", call("ttnn.experimental.nlp_create_qkv_heads_falcon7b", tensor([1, 1, 32, 4672], "BFLOAT16")), lambda x: cut(x, 71, 1, False), times=2)
     op = "ttnn.experimental.nlp_create_qkv_heads_segformer"

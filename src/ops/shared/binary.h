@@ -18,6 +18,7 @@ struct BinaryOp {
     kCompare,   // as sums; UINT8 runs as UINT16
     kSame,      // one dtype for both
     kPower,     // floats, one dtype for both
+    kSigned,    // floats or INT32, one dtype for both
     kInteger,   // integers alone, one dtype for both
     kWide,      // … of 32 bits
     kInt32,     // … of 32 bits with a sign

@@ -33,13 +33,14 @@ bool takes(Dtypes dtypes, DType dtype) {
     case Dtypes::kWide:
       return wide_integer(dtype);
     case Dtypes::kInt32:
+    case Dtypes::kSigned:
       return dtype == DType::kInt32;
   }
   return false;
 }
 
 bool together(Dtypes dtypes, DType a, DType b) {
-  if (dtypes == Dtypes::kSame || dtypes == Dtypes::kPower) return a == b;
+  if (dtypes == Dtypes::kSame || dtypes == Dtypes::kPower || dtypes == Dtypes::kSigned) return a == b;
   return is_integer(a) || is_integer(b) ? a == b : true;
 }
 
@@ -54,7 +55,8 @@ Checked<BinaryDtypes> binary_dtypes(const BinaryOp& op, DType a, std::optional<D
   if (converts && b) {
     if (wide_integer(a) && !is_integer(*b)) out.a = float_beside(*b);
     if (wide_integer(*b) && !is_integer(a)) out.b = float_beside(a);
-  } else if (converts && !op.in_place && wide_integer(a) && scalar != std::trunc(scalar)) {
+  } else if ((converts || op.type == "REMAINDER" || op.type == "FMOD") && !b && !op.in_place && wide_integer(a) &&
+             scalar != std::trunc(scalar)) {
     out.a = DType::kFloat32;
   }
   if (op.dtypes == Dtypes::kCompare && out.a == DType::kUint8) out.a = DType::kUint16;
