@@ -46,7 +46,6 @@ constexpr std::array kRows{
     UnaryOp{.name = "ttnn.hardtanh", .type = "HARDTANH", .exact = true, .ulps = 1, .numbers = {UnaryNumber{"min_val", -1}, UnaryNumber{"max_val", 1}}},
     UnaryOp{.name = "ttnn.heaviside", .type = "HEAVISIDE", .exact = true, .ulps = 1, .numbers = {UnaryNumber{"value", 0, true}}},
     UnaryOp{.name = "ttnn.i0", .type = "I0"},
-    UnaryOp{.name = "ttnn.i1", .type = "I1", .floor = 0.0625},
     UnaryOp{.name = "ttnn.identity", .type = "IDENTITY", .integers = Integers::kAll, .exact = true, .ulps = 1},
     UnaryOp{.name = "ttnn.isfinite", .type = "ISFINITE", .exact = true, .ulps = 1},
     UnaryOp{.name = "ttnn.isinf", .type = "ISINF", .exact = true, .ulps = 1},
