@@ -58,6 +58,7 @@ Checked<Heads> heads_of(const Cutting& row, const BoundCall& call, const TensorS
   Heads out;
   OPWRIGHT_REQUIRE(input.shape.size() == row.rank, "Invalid input tensor: expected {} dimensions, but found {}.",
                    row.rank, input.shape.size());
+  OPWRIGHT_REQUIRE(row.heads <= 0 || input.shape[1] == 1, "Unsupported input shape");
   out.batch = input.shape[0];
   out.sequence = input.shape[row.rank - 2];
   const std::int64_t width = input.shape.back();

@@ -68,6 +68,8 @@ Outputs infer_scan(const BoundCall& call, const Board& board, std::string_view i
   if (on_host(*input)) return refuse("Tensor must already be on device");
   OPWRIGHT_CHECK(require_on_device(*input));
   OPWRIGHT_REQUIRE(tiled(*input), "The provided input tensor has a non-tile layout: ROW_MAJOR.");
+  OPWRIGHT_REQUIRE(!sharded(*input),
+                   "ttnn accumulation operations (cumprod, cumsum) do not support sharded input tensors.");
   if (is_integer(dtype) != is_integer(input->dtype.value)) return unsupported("dtype", "accumulation that converts");
   TensorSpec as = *input;
   as.dtype.value = dtype;
@@ -197,6 +199,10 @@ Outputs infer_gather(const BoundCall& call, const Board& board) {
       input->shape.size(), index->shape.size());
   OPWRIGHT_CHECK_ASSIGN(const std::size_t dim, indexed_dim(call, *input, "gather"));
   for (const TensorSpec* tensor : {input, index}) OPWRIGHT_CHECK(require_on_device(*tensor));
+  OPWRIGHT_REQUIRE(input->layout.value == index->layout.value,
+                   "Input tensor and index tensor must have the same layout. Got input layout: Layout::{} and index "
+                   "layout: Layout::{}",
+                   input->layout.name(), index->layout.name());
   OPWRIGHT_REQUIRE(index->dtype.value == DType::kUint32 || index->dtype.value == DType::kUint16,
                    "Index tensor must be of type UINT32 or UINT16. Got: {}", eltwise::dtype_text(index->dtype.value));
   for (std::size_t i = 0; i < input->shape.size(); ++i)

@@ -115,7 +115,9 @@ Outputs infer_repeat_interleave(const TensorSpec& input, const BoundCall& call, 
   Shape shape = input.shape;
   shape[dim] *= repeats;
   const MemoryConfig own = memory_of(input);
-  return made(moved(input, std::move(shape), asked != nullptr ? *asked : interleaved(own.buffer.value)), board);
+  return made(moved(input, std::move(shape),
+                    asked != nullptr ? *asked : interleaved(own.sharded() ? BufferType::kDram : own.buffer.value)),
+              board);
 }
 std::int64_t from_repeat_interleave(const Asked& asked, const Shape& index) {
   Shape source = index;
@@ -192,7 +194,7 @@ Outputs infer_expand(const TensorSpec& input, const BoundCall& call, const Board
   }
   OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* asked, memory_argument(call, "memory_config"));
   OPWRIGHT_CHECK(require_on_device(input));
-  OPWRIGHT_REQUIRE(call.op == "ttnn.expand" || tiled(input),
+  OPWRIGHT_REQUIRE(call.op == "ttnn.expand" || (tiled(input) && !sharded(input)),
                    "bcast_to: Invalid tensor memory layout Layout::ROW_MAJOR. Input tensor layout must be TILE.");
   MemoryConfig memory = asked == nullptr ? memory_of(input) : *asked;
   if (memory.sharded() && memory.shard && asked == nullptr)
@@ -214,7 +216,6 @@ Outputs infer_stack(const TensorSpec& input, const BoundCall& call, const Board&
     OPWRIGHT_CHECK(require_on_device(*item));
     OPWRIGHT_REQUIRE(item->shape == input.shape, "All tensors must have the same shape");
     OPWRIGHT_REQUIRE(item->dtype.value == input.dtype.value, "All Tensors should have same dtypes.");
-    OPWRIGHT_REQUIRE(item->layout.value == input.layout.value, "All Tensors should have same layouts.");
   }
   OPWRIGHT_CHECK_ASSIGN(const std::int64_t dim, call.integer("dim", 0));
   const auto rank = static_cast<std::int64_t>(input.shape.size()) + 1;
@@ -229,6 +230,8 @@ Outputs infer_stack(const TensorSpec& input, const BoundCall& call, const Board&
 // --- triangles, pairs, channels
 
 Outputs infer_triangle(const TensorSpec& input, const BoundCall& call, const Board& board) {
+  OPWRIGHT_REQUIRE(input.dtype.value != DType::kUint8,
+                   "Input tensor A dtype DataType::UINT8 is not supported for binary operation BinaryOpType::MUL");
   OPWRIGHT_CHECK(call.integer("diagonal", 0));
   OPWRIGHT_REQUIRE(input.shape.size() >= 2, "a triangle needs rows and columns, got rank {}", input.shape.size());
   OPWRIGHT_CHECK_ASSIGN(auto out, same_place(input, call, board, input.shape));
@@ -251,7 +254,6 @@ Outputs infer_to_chw(const TensorSpec& input, const BoundCall& call, const Board
   OPWRIGHT_CHECK(require_on_device(input));
   OPWRIGHT_REQUIRE(input.shape.size() == 4 && input.shape[0] == 1 && input.shape[1] == 1,
                    "Expected an input of shape [1, 1, HW, C], got {}", shape_text(input.shape));
-  OPWRIGHT_REQUIRE(tiled(input), "Input tensor must be tilized");
   OPWRIGHT_REQUIRE(sharded(input) && memory_of(input).shard,
                    "Input tensor must be sharded to infer output memory config");
   const Shape shape{1, 1, input.shape[3], input.shape[2]};
@@ -271,7 +273,9 @@ Outputs infer_to_chw(const TensorSpec& input, const BoundCall& call, const Board
 std::int64_t from_to_chw(const Asked& asked, const Shape& index) { return index[3] * asked.from[3] + index[2]; }
 
 Outputs infer_same(const TensorSpec& input, const BoundCall& call, const Board& board) {
-  return same_place(input, call, board, input.shape);
+  OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* asked, memory_argument(call, "memory_config"));
+  OPWRIGHT_CHECK(require_on_device(input));
+  return made(moved(input, input.shape, asked == nullptr ? memory_of(input) : *asked), board);
 }
 std::int64_t from_same(const Asked& asked, const Shape& index) { return place_of(asked.from, index); }
 
@@ -303,7 +307,7 @@ Outputs infer_view(const TensorSpec& input, const BoundCall& call, const Board& 
 
 std::vector<Param> nothing() { return {{.name = "memory_config"}}; }
 std::vector<Param> of_roll() {
-  return {{.name = "shifts", .required = true}, {.name = "dim", .place = 2}, {.name = "memory_config"}};
+  return {{.name = "shifts", .required = true}, {.name = "dim"}, {.name = "memory_config"}};
 }
 std::vector<Param> of_repeat_interleave() {
   return {{.name = "repeats", .required = true}, {.name = "dim"}, {.name = "memory_config"}};
@@ -316,14 +320,15 @@ std::vector<Param> of_expand() { return {{.name = "output_shape", .required = tr
 std::vector<Param> of_stack() { return {{.name = "dim", .required = true}, {.name = "memory_config"}}; }
 std::vector<Param> of_triangle() { return {{.name = "diagonal"}, {.name = "memory_config"}}; }
 std::vector<Param> of_chw() { return {{.name = "dtype", .era1 = 1}, {.name = "memory_config"}}; }
-std::vector<Param> of_view() { return {{.name = "shape", .required = true, .place = 1}}; }
+std::vector<Param> of_view() { return {{.name = "shape", .required = true}}; }
+std::vector<Param> of_other_view() { return {{.name = "shape", .required = true, .place = 1}}; }
 
 constexpr std::array kRows{
     Placing{"ttnn.chunk", "input_tensor", of_chunk, infer_parts, from_parts},
     Placing{"ttnn.expand", "input_tensor", of_expand, infer_expand, from_expand},
     Placing{"ttnn.experimental.broadcast_to", "input", of_expand, infer_expand, from_expand},
     Placing{"ttnn.experimental.convert_to_chw", "input", of_chw, infer_to_chw, from_to_chw},
-    Placing{"ttnn.experimental.view", "input_tensor", of_view, infer_view, nullptr},
+    Placing{"ttnn.experimental.view", "input_tensor", of_other_view, infer_view, nullptr},
     Placing{"ttnn.move", "input_tensor", nothing, infer_same, from_same},
     Placing{"ttnn.reallocate", "tensor", nothing, infer_same, from_same},
     Placing{"ttnn.repeat_interleave", "input_tensor", of_repeat_interleave, infer_repeat_interleave,

@@ -51,6 +51,8 @@ Outputs infer_upsample(const BoundCall& call, const Board& board) {
                    "Tiled input must be tile-aligned (no padding difference)");
   OPWRIGHT_REQUIRE(asked == nullptr || !asked->sharded() || own.sharded() || scale.bilinear,
                    "Output memory config is sharded but input memory config is not sharded");
+  OPWRIGHT_REQUIRE(scale.bilinear || !tiled(*input) || !own.sharded(),
+                   "Unsupported upsample configuration: tiles in shards");
   OPWRIGHT_REQUIRE(!own.sharded() || own.buffer.value == BufferType::kL1,
                    "Only L1 buffers can have an associated circular buffer!");
   const Shape out{shape[0], shape[1] * scale.rows, shape[2] * scale.columns, shape[3]};
@@ -156,7 +158,10 @@ Outputs infer_fold(const BoundCall& call, const Board& board) {
   TensorSpec spec = moved(*input, out, std::move(memory));
   spec.layout.value = Layout::kRowMajor;
   spec.tile.reset();
-  if (is_block_float(input->dtype.value)) spec.dtype.value = DType::kBfloat16;
+  const DType dtype = input->dtype.value;
+  if (is_block_float(dtype)) spec.dtype.value = DType::kBfloat16;
+  if (tiled(*input) && is_integer(dtype))
+    return unsupported("input", "folding tiles of integers, which become BFLOAT16");
   return made(std::move(spec), board);
 }
 

@@ -50,7 +50,7 @@ std::vector<Param> attention_params() {
     param.era1 = -1;
     param.required = false;
   }
-  out.push_back({.name = "tensor", .era1 = 0, .role = Role::kLogits});
+  out.insert(out.begin(), {.name = "tensor", .era1 = 0, .role = Role::kLogits});
   out.push_back({.name = "head_size", .era1 = 1});
   out.push_back({.name = "attention_mask", .era1 = 2, .role = Role::kMask});
   for (Param& param : out)

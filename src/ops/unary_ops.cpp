@@ -35,7 +35,7 @@ constexpr std::array kRows{
     UnaryOp{.name = "ttnn.exp", .type = "EXP", .fast_flag = true},
     UnaryOp{.name = "ttnn.exp2", .type = "EXP2"},
     UnaryOp{.name = "ttnn.expm1", .type = "EXPM1", .floor = 0.0625},
-    UnaryOp{.name = "ttnn.fill", .type = "FILL", .integers = Integers::kAll, .exact = true, .ulps = 1, .numbers = {UnaryNumber{"fill_value", 0, true}}},
+    UnaryOp{.name = "ttnn.fill", .type = "FILL", .integers = Integers::kAll, .exact = true, .ulps = 1, .numbers = {UnaryNumber{"fill_value", 0, true}}, .constant = true},
     UnaryOp{.name = "ttnn.floor", .type = "FLOOR", .exact = true, .ulps = 1},
     UnaryOp{.name = "ttnn.frac", .type = "FRAC", .floor = 0.0625},
     UnaryOp{.name = "ttnn.gelu", .type = "GELU", .fast_flag = true, .floor = 0.0625, .keyword = "variant"},
@@ -108,7 +108,8 @@ OpSpec spec() {
              .budget = [](const BoundCall& call, std::span<const OutputSpec> outputs,
                           std::size_t) { return unary_budget(kRows[Row], call, outputs); },
              .corners = [](const BoundCall&) { return unary_corners(kRows[Row]); },
-             .on_whole = kOp.on_whole};
+             .on_whole = kOp.on_whole,
+             .constant = kOp.constant};
   if (!kOp.alias.empty()) out.aliases.push_back(kOp.alias);
   return out;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -19,6 +20,11 @@ std::string_view function_of(const UnaryOp& op) {
   std::string_view name = short_name(op.name);
   if (op.in_place) name.remove_suffix(1);
   return name;
+}
+
+bool asks_for_zero(std::string_view function) {
+  constexpr std::array<std::string_view, 7> kThese{"eqz", "gez", "heaviside", "logical_not", "ltz", "nez", "sign"};
+  return std::ranges::find(kThese, function) != kThese.end();
 }
 
 bool takes(UnaryOp::Integers integers, DType dtype) {
@@ -84,6 +90,9 @@ Checked<std::vector<double>> unary_numbers(const UnaryOp& op, const BoundCall& c
   std::vector<double> out;
   for (const UnaryNumber& number : op.numbers) {
     if (number.name.empty()) continue;
+    const Value* given = call.find(number.name);
+    if (given != nullptr && given->is_null() && call.convention == Convention::kPython)
+      return type_error(call.op, number.name, *given);
     OPWRIGHT_CHECK_ASSIGN(const double value, call.number(number.name, number.otherwise));
     out.push_back(value);
   }
@@ -163,6 +172,13 @@ Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job) {
     const std::vector<double> given = map_rows(job, input, [](double x) { return x; }).value;
     for (std::size_t i = 0; i < given.size(); ++i)
       if (given[i] == -INFINITY) exact.open.push_back(i);
+  }
+  // Kernels that look at the bits take -0 for less than 0, and for other than 0.
+  if (asks_for_zero(function_of(op))) {
+    const std::vector<double> given = map_rows(job, input, [](double x) { return x; }).value;
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (given[i] == 0 && std::signbit(given[i])) exact.open.push_back(i);
+    for (const std::size_t i : exact.open) exact.value[i] = std::nan("");
   }
   OPWRIGHT_CHECK_ASSIGN(const bool fast, runs_fast(job.call));
   // The error of a fast variant depends on where it is asked.

@@ -31,6 +31,7 @@ struct UnaryOp {
   std::string_view alias = {};
   std::string_view keyword = {};  // a further parameter, by name only
   std::array<UnaryNumber, 2> numbers = {};
+  bool constant = false;  // every element of the result is the same
   bool in_place = false;  // writes into its operand, and gives it back
 };
 
