@@ -1,7 +1,6 @@
 // The other names of a scaled softmax with a mask: rows over the rules and the reference of
 // scale_mask_softmax_in_place.
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "ops/all_ops.h"
@@ -31,7 +30,6 @@ Checked<void> from_attention(BoundCall& call) {
   OPWRIGHT_REQUIRE(size > 0, "head_size must be positive, got {}", size);
   OPWRIGHT_REQUIRE(call.passed("mask"),
                    "Cannot apply divide by sqrt(head_size) using in-place version when attention_mask is not set.");
-  call.set("scale", Value(1.0 / std::sqrt(static_cast<double>(size))));
   return {};
 }
 
@@ -46,10 +44,7 @@ Checked<std::vector<OutputSpec>> beside(const BoundCall& call, const Board& boar
 
 std::vector<Param> attention_params() {
   std::vector<Param> out = scale_mask_softmax_in_place_op().params;
-  for (Param& param : out) {
-    param.era1 = -1;
-    param.required = false;
-  }
+  for (Param& param : out) param.era1 = -1;
   out.insert(out.begin(), {.name = "tensor", .era1 = 0, .role = Role::kLogits});
   out.push_back({.name = "head_size", .era1 = 1});
   out.push_back({.name = "attention_mask", .era1 = 2, .role = Role::kMask});
