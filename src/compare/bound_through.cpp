@@ -26,7 +26,8 @@ struct Block {
   alignas(64) std::array<double, kAtOnce> low, high;     // the ends of the reach
   alignas(64) std::array<double, kAtOnce> below, above;  // a standard deviation away
   alignas(64) std::array<double, kAtOnce> reach, inverse_deviation;
-  alignas(64) std::array<double, kAtOnce> own;  // the slack of the function, and then all that it may be off itself
+  alignas(64) std::array<double, kAtOnce> share;  // a standard deviation, as a part of the reach
+  alignas(64) std::array<double, kAtOnce> own;    // the slack of the function, and then all that it may be off itself
 };
 
 // What the function itself may be off, on top of its slack.
@@ -51,11 +52,14 @@ struct OwnError {
   const double* __restrict variance = chunk->variance + block->from;
   for (std::size_t i = 0; i < block->n; ++i) {
     const double y = before[i];
-    const double reach = bound_squared[i] * inverse_root_of(bound_squared[i]);
+    const double inverse_reach = inverse_root_of(bound_squared[i]);
+    const double reach = bound_squared[i] * inverse_reach;
     const double inverse = inverse_root_of(variance[i]);
     const double deviation = variance[i] * inverse;
     block->reach[i] = reach;
     block->inverse_deviation[i] = inverse;
+    const double share = deviation * inverse_reach;
+    block->share[i] = share < 1.0 ? share : 1.0;
     block->low[i] = y - reach;
     block->high[i] = y + reach;
     block->below[i] = y - deviation;
@@ -92,12 +96,16 @@ OPWRIGHT_VECTORISED(void, find_places, (const Chunk* chunk, Block* block), (chun
     block->own[i] = own;
     const double to_low = led_to(block->low[i], e);
     const double to_high = led_to(block->high[i], e);
-    const double bound = (to_low > to_high ? to_low : to_high) + own;
+    const double far = to_low > to_high ? to_low : to_high;
+    const double bound = far + own;
     bound_squared[i] = bound * bound;
     const double below = finite(block->below[i] - e);
     const double above = finite(block->above[i] - e);
-    const double carried = (below * below + above * above) / 2;
-    variance[i] = (carried < kFarthest ? carried : kFarthest) + own * own * (1.0 / 3.0);
+    const double nearby = (below * below + above * above) / 2;
+    // A function that grows fast, or begins beyond a deviation, makes more of errors of several deviations.
+    const double spread = far * block->share[i];
+    const double carried = nearby > spread * spread ? nearby : spread * spread;
+    variance[i] = (carried < kFarthest * kFarthest ? carried : kFarthest * kFarthest) + own * own * (1.0 / 3.0);
     const double inverse = block->inverse_deviation[i];
     const double slope = (above - below) * 0.5 * inverse;
     slopes[i] = inverse < kFarthest ? slope : 0.0;

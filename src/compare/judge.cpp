@@ -10,8 +10,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/vectorised.h"
 #include "compare/bound.h"
+#include "compare/chunk_values.h"
+#include "compare/function_end.h"
 #include "compare/measure.h"
 
 namespace opwright {
@@ -22,38 +23,6 @@ constexpr std::int64_t kColumnsWatched = 1 << 20;
 constexpr std::int64_t kRowsForColumns = 8;
 constexpr std::int64_t kElementsForFactor = 256;
 constexpr double kSmallestNormal = 0x1p-126;
-
-[[gnu::always_inline]] inline void widen_loop(const float* from, std::size_t n, double* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
-}
-OPWRIGHT_VECTORISED(void, widen, (const float* from, std::size_t n, double* to), (from, n, to))
-
-[[gnu::always_inline]] inline void widen_ints_loop(const std::int64_t* from, std::size_t n, double* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
-}
-OPWRIGHT_VECTORISED(void, widen_ints, (const std::int64_t* from, std::size_t n, double* to), (from, n, to))
-
-// Magnitudes, none below `least`.
-[[gnu::always_inline]] inline void sizes_loop(const double* from, std::size_t n, double least, double* to) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double size = std::abs(from[i]);
-    to[i] = size > least ? size : least;
-  }
-}
-OPWRIGHT_VECTORISED(void, sizes, (const double* from, std::size_t n, double least, double* to), (from, n, least, to))
-
-// Whether all are finite and none beyond `largest`: NaN fails every comparison.
-[[gnu::always_inline]] inline bool ordinary_loop(const double* exact, const double* actual, std::size_t n,
-                                                 double largest) {
-  std::size_t ordinary = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    ordinary += static_cast<std::size_t>(std::abs(exact[i]) <= largest) &
-                static_cast<std::size_t>(std::abs(actual[i]) <= largest);
-  }
-  return ordinary == n;
-}
-OPWRIGHT_VECTORISED(bool, ordinary, (const double* exact, const double* actual, std::size_t n, double largest),
-                    (exact, actual, n, largest))
 
 std::string shape_list(const Shape& shape) {
   std::string text = "[";
@@ -221,7 +190,7 @@ class Judgement {
     const auto n = static_cast<std::size_t>(count);
     const auto at = static_cast<std::size_t>(from);
     if (judged_.actual.integer()) {
-      widen_ints(judged_.actual.ints.data() + at, n, chunk.own_actual + to);
+      widen(judged_.actual.ints.data() + at, n, chunk.own_actual + to);
       chunk.upcoming = reinterpret_cast<const char*>(judged_.actual.ints.data() + at + n);
       chunk.upcoming_bytes = sizeof(std::int64_t);
     } else {
@@ -350,16 +319,6 @@ class Judgement {
     return true;
   }
 
-  // Whether the fused function begins or ends to have values within the error of what it is given: a root at 0.
-  bool at_an_end(double given, double reach) const {
-    const auto defined = [&](double x) {
-      judged_.after(std::span(&x, 1));
-      return std::isfinite(x);
-    };
-    return std::isfinite(given) && (defined(given - reach) != defined(given + reach) || !defined(given)) &&
-           (defined(given - reach) || defined(given + reach));
-  }
-
   // The caller's numbers copied, to be changed.
   static void own(Chunk& chunk) {
     std::copy_n(chunk.exact, chunk.n, chunk.own_exact);
@@ -380,7 +339,11 @@ class Judgement {
     for (std::size_t i = 0; i < chunk.n; ++i) {
       const bool odd = !(std::abs(chunk.exact[i]) <= largest && std::abs(chunk.actual[i]) <= largest);
       const bool open = odd && ((!judged_.open.empty() && std::ranges::binary_search(judged_.open, first + i)) ||
-                                (chunk.carried && at_an_end(chunk.before[i], std::sqrt(chunk.bound_squared[i]))));
+                                (chunk.carried && at_an_end(judged_.after, largest,
+                                                            {.given = chunk.before[i],
+                                                             .reach = std::sqrt(chunk.bound_squared[i]),
+                                                             .exact = chunk.exact[i],
+                                                             .actual = chunk.actual[i]})));
       out[i] = judge_nonfinite(chunk.exact[i], chunk.actual[i], index_of(chunk, i), open);
     }
     if (is_block_float(dtype_)) {
