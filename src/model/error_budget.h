@@ -23,6 +23,7 @@ struct ErrorBudget {
   std::int64_t group = 16;    // terms added before the accumulator rounds once
   std::int64_t block = 0;     // terms after which a partial sum goes to an outer accumulator of that width; 0: never
   std::int64_t passes = 1;    // a sum that goes through memory between: each pass rounds to the output dtype
+  double factor = 0.0;        // contractions: by this part all results may be off alike, a constant factor is rounded
   // Functions that are applied to the result before it leaves (activations): their own error, in `ulps` of the output
   // dtype at max(|exact|, `floor`) and as a part of the value. What they make of the error before them follows from
   // the function.

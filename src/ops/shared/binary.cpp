@@ -302,6 +302,9 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
     }
   }
   if (!integers) apply_after(functions.after, exact);
+  // The vector unit takes two float32 operands alone.
+  const bool of_floats = of.a.dtype.value == DType::kFloat32 && of.b && of.b->dtype.value == DType::kFloat32;
+  exact.nan_may_be_infinity = !of_floats && !(functions.first.empty() && functions.second.empty());
   return exact;
 }
 
