@@ -192,7 +192,7 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
   const double rounding = 0.18 * roundoff * roundoff;
   const double q = 2.5 / terms;  // of magnitude^2
   const double dropped = relative_ * relative_;
-  const double factor = std::max(budget.factor, 0.0);
+  const double factor = std::max(budget.common, 0.0);  // shared by all results
   worst_case_ = worst_growth(roundoff, inner + outer) + relative_ + factor;
   const double growth = kGrowth * roundoff * (block / kMergedTerms + 2 * outer);
   from_exact_ = rounding * (inner / blocks + outer) / 3 + 0.36 * 0.36 * dropped + growth * growth + factor * factor;

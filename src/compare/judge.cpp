@@ -72,7 +72,7 @@ class Judgement {
     check_choices();
     if (model_.contraction()) check_accumulation();
     if (!model_.contraction() && !model_.exact()) check_common_factor();
-    if (judged_.budget.common >= 0.0 && !model_.exact()) check_rows();
+    if (watches_rows()) check_rows();
     if (!model_.exact()) check_pcc();
     if (!verdict_.reasons.empty()) return std::move(verdict_);
     check_spread();
@@ -126,6 +126,8 @@ class Judgement {
     return verdict_.reasons.empty();
   }
 
+  bool watches_rows() const { return judged_.budget.common >= 0.0 && !model_.exact() && !model_.contraction(); }
+
   std::int64_t row_at(std::int64_t i) const {
     return judged_.rows.empty() ? i : judged_.rows[static_cast<std::size_t>(i)];
   }
@@ -148,8 +150,7 @@ class Judgement {
     const double shift = first_guess();
     const bool columns = model_.contraction() && rows_ >= kRowsForColumns && length_ <= kColumnsWatched;
     measured_ = std::make_unique<Measure>(shift, model_.contraction(), columns ? length_ : 0, rows_);
-    if (judged_.budget.common >= 0.0 && !model_.exact())
-      measured_->watch_rows(judged_.budget.common, judged_.budget.shrinks, length_);
+    if (watches_rows()) measured_->watch_rows(judged_.budget.common, judged_.budget.shrinks, length_);
     auto chunk = std::make_unique<Chunk>();
     const std::int64_t piece = static_cast<std::int64_t>(kChunk) / kGroup * kGroup;
     if (length_ <= piece) {

@@ -23,7 +23,6 @@ struct ErrorBudget {
   std::int64_t group = 16;    // terms added before the accumulator rounds once
   std::int64_t block = 0;     // terms after which a partial sum goes to an outer accumulator of that width; 0: never
   std::int64_t passes = 1;    // a sum that goes through memory between: each pass rounds to the output dtype
-  double factor = 0.0;        // contractions: by this part all results may be off alike, a constant factor is rounded
   // Functions that are applied to the result before it leaves (activations): their own error, in `ulps` of the output
   // dtype at max(|exact|, `floor`) and as a part of the value. What they make of the error before them follows from
   // the function.
@@ -34,7 +33,7 @@ struct ErrorBudget {
   };
   After after;
   // By how much a row as a whole may be scaled, or shifted as a part of its rms, beyond what chance explains: errors
-  // of a sum or a factor that all elements of a row share. Negative: elements of a row share nothing, or nobody knows.
+  // of a sum or a factor that all elements of a row share. Negative: elements of a row share nothing, or nobody knows. Of contractions: a constant factor as it is rounded.
   double common = -1.0;
   double shrinks = 0.0;     // the part of `common` by which it may only get smaller: bits that are dropped
   double row_chance = 0.0;  // the part of `common` that differs from row to row by chance: it does not scale them all

@@ -71,7 +71,7 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size
   const TensorSpec* input = call.tensor("input_tensor");
   const std::int64_t count = input == nullptr ? 1 : pixels_of(input->shape).count;
   ErrorBudget out = sum_budget(count);
-  out.factor = rounding_of_factor(1 / static_cast<double>(std::max<std::int64_t>(count, 1)));
+  out.common = rounding_of_factor(1 / static_cast<double>(std::max<std::int64_t>(count, 1)));
   out.why = "mean of an image; its divisor is a bfloat16 value";
   return out;
 }

@@ -88,8 +88,6 @@ struct Exact {
   EachOf slack;
   // Places in `value`, ascending, of which mathematics promises nothing: 0 x infinity. They hold NaN.
   std::vector<std::size_t> open;
-  // A NaN goes through the matrix engine on its way, which has only infinities: the result may be either.
-  bool nan_may_be_infinity = false;
   // Selections: whether another answer is as right at that element of the whole output (a position of an equal value),
   // and which elements are one choice, of which no answer may be given twice. Empty: the exact answer alone. They look
   // into the inputs of the job, which must still be there.

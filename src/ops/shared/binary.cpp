@@ -306,9 +306,12 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
     }
   }
   if (!integers) apply_after(functions.after, exact);
-  // The vector unit takes two float32 operands alone.
-  const bool of_floats = of.a.dtype.value == DType::kFloat32 && of.b && of.b->dtype.value == DType::kFloat32;
-  exact.nan_may_be_infinity = !of_floats && !(functions.first.empty() && functions.second.empty());
+  // NaN of an operand's function goes through the matrix engine, which has only infinities; a float32 result shows it.
+  const bool on_operand = !functions.first.empty() || !functions.second.empty();
+  if (on_operand && spec.dtype.value == DType::kFloat32)
+    for (std::size_t i = 0; i < exact.value.size(); ++i)
+      if (std::isnan(exact.value[i])) exact.open.push_back(i);
+  std::ranges::sort(exact.open);
   return exact;
 }
 

@@ -267,7 +267,7 @@ ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how) {
   // What the source registers do not hold of a float32, as in products.
   if (input != nullptr && input->dtype.value == DType::kFloat32) budget.relative += 0x1p-10;
   const double scalar = call.number("scalar", 1.0).value_or(1.0);
-  budget.factor = rounding_of_factor(how.averages && terms > 0 ? scalar / static_cast<double>(terms) : scalar);
+  budget.common = rounding_of_factor(how.averages && terms > 0 ? scalar / static_cast<double>(terms) : scalar);
   // One dimension after the other; between them the sums lie in memory.
   budget.passes = std::max<std::int64_t>(passes, 1);
   if (passes > 1) budget.why += fmt::format(", rounded {} times", passes);
