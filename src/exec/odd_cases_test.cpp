@@ -95,7 +95,7 @@ TEST(OddCases, FunctionsThatGrowFastBehindALongSum) {
 // What a bfloat16 destination takes in is hardly more than its last place.
 TEST(OddCases, SoftmaxOfManyTermsInABfloat16Destination) {
   for (const char* dtype : {"BFLOAT16", "FLOAT32"}) {
-    for (const Distribution data : {Distribution::kNormal, Distribution::kUniform}) {
+    for (const Distribution data : {Distribution::kNormal, Distribution::kUniform01}) {
       const auto line = [&](const std::string& shape, const std::string& dim) {
         return "ttnn.softmax(" + tensor(shape + " " + dtype + " TILE") + ", dim=" + dim + ", numeric_stable=true" +
                compute("HiFi4", false) + ")";
@@ -109,7 +109,7 @@ TEST(OddCases, SoftmaxOfManyTermsInABfloat16Destination) {
 
 // 1 / N is a bfloat16.
 TEST(OddCases, MeansOverNumbersThatAreNoPowerOfTwo) {
-  for (const Distribution data : {Distribution::kNormal, Distribution::kUniform, Distribution::kPositive})
+  for (const Distribution data : {Distribution::kNormal, Distribution::kUniform01, Distribution::kPositive})
     for (const char* shape : {"[1,1,64,1000] BFLOAT16", "[1,1,64,2999] FLOAT32", "[1,1,33,4097] BFLOAT16"})
       expect_passed(std::string("ttnn.mean(") + tensor(std::string(shape) + " TILE") + ", dim=-1)", {data, 9});
 }
