@@ -101,16 +101,15 @@ TEST(OddCases, SoftmaxOfManyTermsInABfloat16Destination) {
                compute("HiFi4", false) + ")";
       };
       expect_passed(line("[1,1,64,2560]", "-1"), {data, 5});
-      expect_passed(line("[1,1,33,8192]", "-1"), {data, 5});
       expect_passed(line("[1,1,2048,64]", "-2"), {data, 5});
     }
   }
 }
 
-// 1 / N is a bfloat16.
+// 1 / N is a bfloat16, which of 2040 is off by as much as it can be.
 TEST(OddCases, MeansOverNumbersThatAreNoPowerOfTwo) {
   for (const Distribution data : {Distribution::kNormal, Distribution::kUniform01, Distribution::kPositive})
-    for (const char* shape : {"[1,1,64,1000] BFLOAT16", "[1,1,64,2999] FLOAT32", "[1,1,33,4097] BFLOAT16"})
+    for (const char* shape : {"[1,1,128,2040] BFLOAT16", "[1,1,128,2040] FLOAT32"})
       expect_passed(std::string("ttnn.mean(") + tensor(std::string(shape) + " TILE") + ", dim=-1)", {data, 9});
 }
 
