@@ -255,11 +255,18 @@ class OperandRows {
   OperandRows(const HostTensor* tensor, double scalar, const Shape& shape, std::span<const ExactActivation> functions)
       : tensor_(tensor), rows_(tensor != nullptr ? tensor->spec.shape : Shape{}, shape), functions_(functions) {
     scalar_ = apply_all(functions, scalar);
+    ends_at_zero_ =
+        !functions.empty() && !(std::isfinite(apply_all(functions, 0.0)) && std::isfinite(apply_all(functions, -0.0)));
   }
   void select(std::int64_t row) { offset_ = tensor_ == nullptr ? 0 : rows_.offset(row); }
   double operator[](std::int64_t i) const {
     if (tensor_ == nullptr) return scalar_;
     return apply_all(functions_, tensor_->at(offset_ + (rows_.steps() ? i : 0)));
+  }
+  // Whether the function has no value at what devices may take the number for: they know no denormals, nor the sign of
+  // 0.
+  bool at_its_end(std::int64_t i) const {
+    return ends_at_zero_ && tensor_ != nullptr && std::abs(tensor_->at(offset_ + (rows_.steps() ? i : 0))) < 0x1p-126;
   }
 
  private:
@@ -267,6 +274,7 @@ class OperandRows {
   BroadcastRows rows_;
   std::span<const ExactActivation> functions_;
   double scalar_ = 0;
+  bool ends_at_zero_ = false;
   std::int64_t offset_ = 0;
 };
 
@@ -296,6 +304,9 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
   const auto size = static_cast<std::size_t>(job.rows.count() * job.rows.length);
   exact.value.resize(size);
   if (op.cancels || !functions.after.empty()) exact.magnitude.resize(size);
+  // NaN of an operand's function goes through the matrix engine, which has only infinities; a float32 result shows it.
+  const bool nan_is_open =
+      (!functions.first.empty() || !functions.second.empty()) && spec.dtype.value == DType::kFloat32;
   const bool integers = is_integer(spec.dtype.value);
   std::size_t at = 0;
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
@@ -308,9 +319,11 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
       exact.value[at] = integers ? wrapped(apply_all(functions.after, plain), spec.dtype.value) : plain;
       if (!exact.magnitude.empty())
         exact.magnitude[at] = op.cancels ? std::max(std::fabs(x), std::fabs(y)) : std::fabs(plain);
+      if (a.at_its_end(i) || b.at_its_end(i) || (nan_is_open && std::isnan(plain))) exact.open.push_back(at);
     }
   }
   if (!integers) apply_after(functions.after, exact);
+  std::ranges::sort(exact.open);
   return exact;
 }
 
