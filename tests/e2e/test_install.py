@@ -194,3 +194,12 @@ def test_the_list_of_verbs_is_that_of_the_program(opwright) -> None:
     table = opwright("help", "--markdown").stdout
     assert table in written, "put the output of `opwright help --markdown` into docs/verbs.md"
     assert os.linesep == "\n" and written.count("\n| `opwright ") == table.count("\n| `opwright ")
+
+
+def test_pictures_of_the_readme_are_small() -> None:
+    text = (support.REPO / "README.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    assert len(pictures) == 2
+    for name in pictures:
+        picture = support.REPO / name
+        assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size < 200_000, name
