@@ -73,7 +73,9 @@ std::string script_of(const SpelledCall& spelled) {
   Python call = spelled.call;
   call.text = spelled.op;
   if (volume(spelled.mesh) > 1 || !without_maker(call, remarks)) return "";
-  std::string text = "import torch\nimport ttnn\n\ntorch.manual_seed(1)\ndevice = ttnn.open_device(device_id=0)\n\n\n";
+  std::string text =
+      "import torch\nimport ttnn\n\ntorch.manual_seed(1)\ndevice = ttnn.open_device(device_id=0, "
+      "l1_small_size=32768)\n\n\n";
   text += fmt::format("{}\n\n", kMaker);
   if (on_one_line(call).find("with_fields(") != std::string::npos) text += fmt::format("{}\n\n", kWithFields);
   for (const std::string& remark : remarks) text += fmt::format("# {}\n", remark);

@@ -1,11 +1,14 @@
 """`opwright report --html`: one case on the page, and what the page tells of earlier runs."""
 
+import base64
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import support
 from report_site import MIXED, READY, Site, chromium, site, visit, web  # noqa: F401
 
 
@@ -122,3 +125,31 @@ def test_nothing_is_clipped(width: int, dark: bool, visit) -> None:
     page.wait_for("document.getElementById('panel').open")
     assert page.value("document.getElementById('panel').scrollWidth") <= width
     assert page.value(CLIPPED) == []
+
+
+RUN_ALL = """
+import json, sys, ttnn
+device = ttnn.open_device(device_id=0, l1_small_size=32768)
+ttnn.open_device = lambda **options: device
+ttnn.close_device = lambda closed: None
+for script in json.load(open("scripts.json")):
+    exec(compile(script.replace("print(result)", ""), "script", "exec"), {})
+    print("ran", script.split("result = ")[1].split("(")[0])
+"""
+
+
+def test_scripts_run_on_the_real_library(opwright, ttnn_python: Path, tmp_path: Path) -> None:
+    """Those of a model's configurations, on the library's mock device: their arguments are what it takes."""
+    for command in (["import", support.FIXTURES / "native" / "mbconv.opwt.zst"], ["run", "--quiet", "--device", "null"]):
+        opwright(*command)
+    written = opwright("report", "--html", "page")
+    assert written.returncode == 0, written.stderr
+    html = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    packed = re.findall(r'id="details-\d+">([^<]+)<', html)
+    details = [case for block in packed for case in json.loads(zlib.decompress(base64.b64decode(block)))]
+    scripts = {case["ttnn"].split("result = ")[1].split("(")[0]: case["ttnn"] for case in details if case["ttnn"]}
+    assert len(scripts) >= 9, [case["unspelled"] for case in details]
+    (tmp_path / "scripts.json").write_text(json.dumps(list(scripts.values())))
+    (tmp_path / "all.py").write_text(RUN_ALL)
+    done = opwright("mock", "--board", "n150", "--", ttnn_python, "all.py")
+    assert sorted(re.findall(r"^ran (\S+)", done.stdout, re.M)) == sorted(scripts), done.stdout + done.stderr
