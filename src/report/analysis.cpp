@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/message_pattern.h"
 #include "base/text.h"
 #include "compare/verdict.h"
 #include "report/agreement.h"
-#include "report/message_pattern.h"
 
 namespace opwright::report {
 namespace {
