@@ -113,7 +113,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   PerfViewOptions options;
   if (args.is_set("--all")) options.positions = SIZE_MAX;
-  if (env.out_is_terminal) options.width = static_cast<std::size_t>(env.width);
+  if (env.out_is_terminal && !env.wide) options.width = static_cast<std::size_t>(env.width);
   print_object(perf::report_json(report, args.is_set("--explain")),
                {{"kernel_ns", scalar(report.reduced.kernel_ns)}, {"op_to_op_ns", scalar(report.reduced.op_to_op_ns)}},
                env.format == OutputFormat::kTable ? perf_text(report, options) : "", env);

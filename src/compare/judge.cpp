@@ -488,9 +488,12 @@ class Judgement {
       constexpr double kTold = 0.5;
       if (!judged_.before.empty() && deviation > kTold) {
         verdict_.notes.push_back(fmt::format("a common factor cannot be told: {:.2g} by chance", deviation));
-      } else if (m.scale - 1 > growing + deviation || 1 - m.scale > shrinking + deviation) {
-        reason(fmt::format("values are scaled by {:.5f}; rounding explains {:.5f} to {:.5f}", m.scale,
-                           1 - shrinking - deviation, 1 + growing + deviation));
+      } else {
+        m.factor_low = 1 - shrinking - deviation;
+        m.factor_high = 1 + growing + deviation;
+        if (m.scale > m.factor_high || m.scale < m.factor_low)
+          reason(fmt::format("values are scaled by {:.5f}; rounding explains {:.5f} to {:.5f}", m.scale, m.factor_low,
+                             m.factor_high));
       }
     }
     const Measure::Leaning leaning = measured_->most_leaning_column(std::max(shrinking, growing));
@@ -527,9 +530,11 @@ class Judgement {
     const double shared = common - by_rows + by_rows / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, rows_)));
     const double allowed = (common >= 0.0 ? shared : 2 * relative) + rounding + chance;
     const double growing = allowed - (common >= 0.0 ? judged_.budget.shrinks : 0.0);
-    if (m.scale < 1 - allowed || m.scale > 1 + growing)
-      reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, 1 - allowed,
-                         1 + growing));
+    m.factor_low = 1 - allowed;
+    m.factor_high = 1 + growing;
+    if (m.scale < m.factor_low || m.scale > m.factor_high)
+      reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, m.factor_low,
+                         m.factor_high));
   }
 
   // Each element may lie within its bound, and all of a row lean the same way: a sum, a mean, a scale that is wrong.

@@ -7,9 +7,11 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "exec/job.h"
+#include "exec/pace.h"
 #include "exec/record_of.h"
 #include "exec/run_order.h"
 #include "exec/traced_board.h"
+#include "jobs/earlier_times.h"
 #include "jobs/question.h"
 #include "jobs/recorded_returns.h"
 
@@ -38,6 +40,23 @@ Result<RecordedReturns> recorded_returns(const RunChoice& choice, const VectorPl
   return RecordedReturns::read(*reader);
 }
 
+// What cases took before is a better estimate than any; of the others it says how fast the device is.
+void learn_from(const std::vector<std::pair<std::uint32_t, EarlierTimes::Took>>& known, RunPlan& plan) {
+  if (known.empty()) return;
+  Pace pace;
+  const auto cases = plan.spool.cases();
+  for (const auto& [index, took] : known)
+    if (took.answered) pace.ended(cases[index].op, static_cast<double>(cases[index].seconds), took.seconds);
+  auto next = known.begin();
+  for (std::uint32_t i = 0; i < cases.size(); ++i) {
+    const bool is_known = next != known.end() && next->first == i;
+    plan.spool.set_seconds(
+        i, is_known ? next->second.seconds : pace.seconds(cases[i].op, static_cast<double>(cases[i].seconds)));
+    if (is_known) ++next;
+  }
+  plan.summary.timed_before = std::ssize(known);
+}
+
 }  // namespace
 
 Result<RunPlan> plan_run(const PlanOptions& options) {
@@ -54,6 +73,8 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   const Board usual = board_of(device);
   const std::string flags = repeat_flags(choice);
   OPWRIGHT_TRY_ASSIGN(const RecordedReturns returns, recorded_returns(choice, options.place));
+  OPWRIGHT_TRY_ASSIGN(const EarlierTimes earlier, EarlierTimes::read(choice, options.place));
+  std::vector<std::pair<std::uint32_t, EarlierTimes::Took>> known;
   Sha256 digest{};  // of all ids so far: the plan does not hold them
   OPWRIGHT_TRY(for_each_vector(choice, options.place, [&](vectors::TestVector&& vector) -> Status {
     // What the device can answer by itself (lost arguments, host tensors) is asked and counted with the results; a call
@@ -86,22 +107,32 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
     // With --mutate the references of wrong calls take their time, too: some dozens of them, on a part of the rows.
     job.seconds = choice.timeouts.of(job.record, vector.seconds, choice.mutate ? 4 + 8 * cost.seconds : cost.seconds);
     digest = sha256(to_hex(digest) + vector.id);
+    if (const EarlierTimes::Took* took = earlier.of(vector.key, vector.id))
+      known.emplace_back(static_cast<std::uint32_t>(plan.spool.size()), *took);
     return plan.spool.append(to_json(job), {.bytes = cost.bytes,
                                             .weight = vector.calls,
                                             .op = plan.spool.op_id(vector.config.op),
                                             .seconds = static_cast<float>(cost.seconds),
                                             .features = cost.features});
   }));
+  learn_from(known, plan);
+  CoverageOrder order = coverage_order(plan.spool.cases());
+  plan.chosen = std::move(order.order);
+  plan.opening = order.operators;
   if (!choice.budget.empty()) {
-    OPWRIGHT_TRY_ASSIGN(const double seconds, parse_budget(choice.budget));
-    BudgetPlan chosen = choose_within(plan.spool.cases(), seconds, options.jobs);
-    summary.budget = budget_text(chosen, plan.spool, 10);
-    plan.chosen = std::move(chosen.chosen);
-  } else {
-    plan.chosen.resize(plan.spool.size());
-    for (std::size_t i = 0; i < plan.chosen.size(); ++i) plan.chosen[i] = static_cast<std::uint32_t>(i);
+    OPWRIGHT_TRY_ASSIGN(plan.budget_seconds, parse_budget(choice.budget));
   }
-  for (const std::uint32_t index : plan.chosen) {
+  if (choice.randomize) {
+    std::ranges::sort(plan.chosen);
+    plan.in_plan_order = true;
+  }
+  std::vector<std::uint32_t> told = plan.chosen;
+  if (plan.budget_seconds > 0) {
+    BudgetPlan within = choose_within(plan.spool.cases(), plan.budget_seconds, options.jobs);
+    summary.budget = budget_text(within, plan.spool, 10);
+    told = std::move(within.chosen);
+  }
+  for (const std::uint32_t index : told) {
     const PlannedCase& planned = plan.spool.cases()[index];
     for (PlanSummary::Row* row : {&summary.operations[plan.spool.op_name(planned.op)], &summary.all}) {
       ++row->cases;
