@@ -468,10 +468,9 @@ class Judgement {
     m.excess = std::sqrt(sums.z_squared / n);
     // Where all partial sums are alike (positive data), their errors are one draw and not many: that takes more room.
     const double allowed_excess = options_.excess * (1 + 0.75 * coherence + 2 / std::sqrt(n));
-    if (m.excess > allowed_excess) {
+    if (m.excess > allowed_excess)
       reason(fmt::format("errors are {:.2f} times what this accumulation shows, {:.2f} are accepted", m.excess,
                          allowed_excess));
-    }
     double shrinking = model_.shrinking_allowance();
     double growing = model_.growing_allowance();
     if (sums.weighted_ee > 0.0) {
@@ -498,16 +497,14 @@ class Judgement {
     }
     const Measure::Leaning leaning = measured_->most_leaning_column(std::max(shrinking, growing));
     const double allowed_leaning = options_.excess * (std::sqrt(2 * std::log(static_cast<double>(length_) + 1)) + 1);
-    if (leaning.deviations > allowed_leaning) {
+    if (leaning.deviations > allowed_leaning)
       reason(fmt::format("column {} is off to one side by {:.1f} deviations, {:.1f} are accepted", leaning.column,
                          leaning.deviations, allowed_leaning));
-    }
-    if (m.worst.bound > m.spread) {
+    if (m.worst.bound > m.spread)
       verdict_.notes.push_back(
           fmt::format("the bound ({:.3g}) is wider than the spread of the output ({:.3g}): elements "
                       "cannot be told from each other",
                       m.worst.bound, m.spread));
-    }
   }
 
   // Where averages cancel (attention over many keys), the bound of an element is as wide as the element, and PCC does

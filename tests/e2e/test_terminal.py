@@ -89,7 +89,8 @@ def test_colours_are_asked_for(store) -> None:
     assert "\x1b[" not in plain
     coloured = store("run", "--op", "silu", "--color", "always", "--device", "planted:wrong if ttnn.silu", "--attribute", "none").stderr
     assert "\x1b[31mfailed" in coloured
-    unsupported = store("run", "--device", "exec:python3 " + str(support.REPO / "examples" / "device_numpy.py"), "--op", "silu", "--color", "always")
+    fake = Path(__file__).parent / "programs" / "fake_device.py"
+    unsupported = store("run", "--device", f"exec:python3 -I {fake}", "--op", "silu", "--color", "always")
     assert "\x1b[90munsupported" in unsupported.stderr and "\x1b[31m" not in unsupported.stderr, unsupported.stderr
     wrong = store("ops", "--color", "pink")
     assert wrong.returncode == 2 and "always, never or auto" in wrong.stderr
