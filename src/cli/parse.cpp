@@ -25,11 +25,11 @@ namespace {
 constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kShow,   &kExport, &kVerify,
                                &kVectors, &kRun,       &kShrink,  &kResults, &kReport, &kDevice, &kDiff,
                                &kMock,    &kTraces,    &kCalls,   &kReplay,  &kForget, &kDump,   &kTrim,
-                               &kConvert, &kReference, &kGentest, &kPerf,    &kDoctor};
+                               &kConvert, &kReference, &kGentest, &kPerf,    &kFuse,   &kDoctor};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 // `perf diff`: two words, which `perf` alone would take for files.
-constexpr std::array kNested{&kPerfDiff, &kPerfCheck};
+constexpr std::array kNested{&kPerfDiff, &kPerfCheck, &kPerfRecord, &kFuseSuggest, &kFuseMake, &kFuseCheck, &kFuseList};
 
 int exit_code(const Error& error) { return jobs::exit_code(jobs::ending_of(error)); }
 
@@ -333,19 +333,20 @@ int run_behind_border(const std::vector<std::string>& args, CommandEnv& env) {
       std::erase_if(rest, [](const std::string& word) { return word.starts_with('-'); });
       return show_help(rest, env);
     }
+    const Command* command = verb != args.end() ? find_command(*verb) : nullptr;
+    auto last = verb;  // of the words that name the command
     if (verb != args.end() && verb + 1 != args.end()) {
       if (const Command* nested = find_nested(*verb, *(verb + 1)); nested != nullptr) {
-        std::vector<std::string> rest(args.begin(), verb);
-        rest.insert(rest.end(), verb + 1, args.end());
-        return parse_and_run(nested, std::move(rest), {}, env);
+        command = nested;
+        ++last;
       }
     }
-    const Command* command = verb != args.end() ? find_command(*verb) : nullptr;
     if (verb != args.end() && command == nullptr) return complain(unknown_verb(*verb), env);
     // The user's program begins behind the first `--`; nothing of it is an option of ours.
     const auto dashes = command != nullptr && command->takes_program ? std::find(verb, args.end(), "--") : args.end();
-    return parse_and_run(command, {args.begin(), dashes}, {dashes == args.end() ? args.end() : dashes + 1, args.end()},
-                         env);
+    std::vector<std::string> ours(args.begin(), verb);  // a nested command is called by its second word
+    ours.insert(ours.end(), last, dashes);
+    return parse_and_run(command, std::move(ours), {dashes == args.end() ? args.end() : dashes + 1, args.end()}, env);
   } catch (const std::bad_alloc&) {
     env.err << "opwright: there is not enough memory for this input; lower --max-document, or give the machine more\n";
     return kExitFailed;

@@ -5,6 +5,7 @@
 #include "base/near_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/profile_view.h"
 #include "cli/results_views.h"
 #include "cli/tolerance_flags.h"
 #include "jobs/ending.h"
@@ -41,6 +42,8 @@ constexpr std::array kFlags{
     kMaxFailedFlag,
     kMaxUnprovenFlag,
     kStrictVerdictsFlag,
+    kProfileFlag,
+    kProfileWindowFlag,
     kWaitFlag,
 };
 
@@ -52,6 +55,7 @@ constexpr char kDetails[] =
     "  opwright results --disagreeing --list\n"
     "  opwright results --diff last~1 last\n"
     "  opwright results --diff last~1 last --perf\n"
+    "  opwright results --profile ops_perf_results.csv       (how much of a model's time the cases stand for)\n"
     "  opwright results --export junit:report.xml --export csv:all.csv\n\n"
     "Exit code 1: a case failed (of an analysis or a list), or fails now and did not before (of a difference), or is\n"
     "slower (of a difference of times).";
@@ -152,6 +156,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (const auto targets = args.all("--export"); !targets.empty())
     return export_results(targets, results, args.is_set(kStrictVerdictsFlag.name), env);
   if (args.is_set("--perf")) return list_times(results, env);
+  OPWRIGHT_TRY_ASSIGN(const std::optional<jobs::PerfRequest> profile, profile_of(args));
+  if (profile) return print_explained(results, *profile, {.store = env.store, .wait_ms = wait}, env);
   if (args.is_set("--list")) return list_results(results.stream(), env);
   if (args.is_set("--coverage")) {
     OPWRIGHT_TRY_ASSIGN(const report::Coverage coverage, results.coverage());

@@ -312,8 +312,8 @@ BudgetPlan plan_of(const Chooser& chooser, std::span<const PlannedCase> cases, c
 // Never rounded up: 100.0 % is all of them.
 std::string percent(double share) { return fmt::format("{:.1f} %", std::floor(share * 1000 + 1e-9) / 10); }
 
-std::string lists_of(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most) {
-  std::string text = fmt::format("covered, in calls: op {}", percent(plan.share[0]));
+std::string lists_of(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most, std::string_view unit) {
+  std::string text = fmt::format("covered, in {}s: op {}", unit, percent(plan.share[0]));
   for (std::size_t kind = 1; kind < kCoveredKinds; ++kind)
     text += fmt::format(", op and {} {}", name_of(static_cast<Covered>(kind)), percent(plan.share[kind]));
   text += '\n';
@@ -326,14 +326,14 @@ std::string lists_of(const BudgetPlan& plan, const CaseSpool& spool, std::size_t
   list("left out:", plan.left_out.size(), [&](std::size_t i) {
     const LeftOut& one = plan.left_out[i];
     return fmt::format("{}  {}, {}, about {:.1f} s", spool.op_name(one.op), plural(one.cases, "case"),
-                       plural(one.calls, "call"), one.seconds);
+                       plural(one.calls, unit), one.seconds);
   });
   list("not covered by any case:", plan.not_covered.size(), [&](std::size_t i) {
     const NotCovered& one = plan.not_covered[i];
     const std::string what =
         one.kind == Covered::kOperator ? "not at all" : fmt::format("{} {}", name_of(one.kind), one.value);
     return fmt::format("{}  {}  {}, {}", spool.op_name(one.op), what, plural(one.cases, "case"),
-                       plural(one.calls, "call"));
+                       plural(one.calls, unit));
   });
   return text;
 }
@@ -403,16 +403,17 @@ CoverageOrder coverage_order(std::span<const PlannedCase> cases) {
   return {std::move(choice.order), choice.first_of_operators, choice.first_of_classes};
 }
 
-std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most) {
-  return fmt::format("budget: {}, about {:.0f} s, {} of the calls\n", chosen_text(plan), plan.wall_seconds,
-                     percent(share_of_calls(plan))) +
-         lists_of(plan, spool, most);
+std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most, std::string_view unit) {
+  return fmt::format("budget: {}, about {:.0f} s, {} of the {}s\n", chosen_text(plan), plan.wall_seconds,
+                     percent(share_of_calls(plan)), unit) +
+         lists_of(plan, spool, most, unit);
 }
 
-std::string covered_text(const BudgetPlan& plan, const CaseSpool& spool, double seconds, std::size_t most) {
-  return fmt::format("budget: {} in {:.1f} s, {} of the calls\n", chosen_text(plan), seconds,
-                     percent(share_of_calls(plan))) +
-         lists_of(plan, spool, most);
+std::string covered_text(const BudgetPlan& plan, const CaseSpool& spool, double seconds, std::size_t most,
+                         std::string_view unit) {
+  return fmt::format("budget: {} in {:.1f} s, {} of the {}s\n", chosen_text(plan), seconds,
+                     percent(share_of_calls(plan)), unit) +
+         lists_of(plan, spool, most, unit);
 }
 
 }  // namespace opwright

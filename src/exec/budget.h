@@ -68,9 +68,12 @@ struct CoverageOrder {
 };
 CoverageOrder coverage_order(std::span<const PlannedCase> cases);
 
-// For people: what is run, what is left out. At most `most` lines of each list, and how many more there are.
-std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most);
+// For people: what is run, what is left out. At most `most` lines of each list, and how many more there are. `unit`:
+// what weights count.
+std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most,
+                        std::string_view unit = "call");
 // The same of a run that has ended: what was covered within `seconds`, and what was not.
-std::string covered_text(const BudgetPlan& plan, const CaseSpool& spool, double seconds, std::size_t most);
+std::string covered_text(const BudgetPlan& plan, const CaseSpool& spool, double seconds, std::size_t most,
+                         std::string_view unit = "call");
 
 }  // namespace opwright

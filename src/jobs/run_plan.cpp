@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "base/hash.h"
 #include "base/words.h"
@@ -12,6 +15,7 @@
 #include "exec/run_order.h"
 #include "exec/traced_board.h"
 #include "jobs/earlier_times.h"
+#include "jobs/profile_match.h"
 #include "jobs/question.h"
 #include "jobs/recorded_returns.h"
 
@@ -57,6 +61,27 @@ void learn_from(const std::vector<std::pair<std::uint32_t, EarlierTimes::Took>>&
   plan.summary.timed_before = std::ssize(known);
 }
 
+// What configurations cost in a profiler report, by the hex of their keys; nothing where none was named.
+Result<std::optional<std::map<std::string, double>>> profiled_costs(const RunChoice& choice, const VectorPlace& place) {
+  if (choice.profile.empty()) {
+    if (choice.profile_window.empty()) return std::optional<std::map<std::string, double>>();
+    return fail(ErrorCode::kUsage, "--profile-window goes with --profile FILE");
+  }
+  if (choice.budget.empty()) return fail(ErrorCode::kUsage, "run --profile FILE weighs the cases of a --budget");
+  OPWRIGHT_TRY_ASSIGN(const ProfileMatch match,
+                      match_profile(PerfRequest{.paths = {choice.profile}, .window = choice.profile_window},
+                                    {.store = place.store, .wait_ms = place.wait_ms, .where = choice.where}));
+  if (match.cost.empty())
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{}: none of its {} fits a configuration of the store; 'opwright perf {} --unmatched' says "
+                            "why",
+                            choice.profile, plural(static_cast<std::int64_t>(match.positions.size()), "position"),
+                            choice.profile));
+  std::map<std::string, double> costs;
+  for (const auto& [key, cost] : match.cost) costs[to_hex(key)] = cost.kernel_ns + cost.gap_ns;
+  return std::optional(std::move(costs));
+}
+
 }  // namespace
 
 Result<RunPlan> plan_run(const PlanOptions& options) {
@@ -75,6 +100,13 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   OPWRIGHT_TRY_ASSIGN(const RecordedReturns returns, recorded_returns(choice, options.place));
   OPWRIGHT_TRY_ASSIGN(const EarlierTimes earlier, EarlierTimes::read(choice, options.place));
   std::vector<std::pair<std::uint32_t, EarlierTimes::Took>> known;
+  OPWRIGHT_TRY_ASSIGN(const auto costs, profiled_costs(choice, options.place));
+  std::vector<std::int64_t> calls;  // of each case, where its weight is another figure
+  const auto weight = [&](const vectors::TestVector& vector) {
+    if (!costs) return vector.calls;
+    const auto found = costs->find(vector.key);
+    return found == costs->end() ? 0 : static_cast<std::int64_t>(found->second);
+  };
   Sha256 digest{};  // of all ids so far: the plan does not hold them
   OPWRIGHT_TRY(for_each_vector(choice, options.place, [&](vectors::TestVector&& vector) -> Status {
     // What the device can answer by itself (lost arguments, host tensors) is asked and counted with the results; a call
@@ -109,8 +141,9 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
     digest = sha256(to_hex(digest) + vector.id);
     if (const EarlierTimes::Took* took = earlier.of(vector.key, vector.id))
       known.emplace_back(static_cast<std::uint32_t>(plan.spool.size()), *took);
+    if (costs) calls.push_back(vector.calls);
     return plan.spool.append(to_json(job), {.bytes = cost.bytes,
-                                            .weight = vector.calls,
+                                            .weight = weight(vector),
                                             .op = plan.spool.op_id(vector.config.op),
                                             .seconds = static_cast<float>(cost.seconds),
                                             .features = cost.features});
@@ -129,14 +162,15 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   std::vector<std::uint32_t> told = plan.chosen;
   if (plan.budget_seconds > 0) {
     BudgetPlan within = choose_within(plan.spool.cases(), plan.budget_seconds, options.jobs);
-    summary.budget = budget_text(within, plan.spool, 10);
+    plan.weight_unit = costs ? "nanosecond" : "call";
+    summary.budget = budget_text(within, plan.spool, 10, plan.weight_unit);
     told = std::move(within.chosen);
   }
   for (const std::uint32_t index : told) {
     const PlannedCase& planned = plan.spool.cases()[index];
     for (PlanSummary::Row* row : {&summary.operations[plan.spool.op_name(planned.op)], &summary.all}) {
       ++row->cases;
-      row->calls += planned.weight;
+      row->calls += costs ? calls[index] : planned.weight;
       row->seconds += static_cast<double>(planned.seconds);
       row->largest = std::max(row->largest, planned.bytes);
     }

@@ -36,6 +36,7 @@ struct RunPlan {
   std::size_t opening = 0;            // so many of them show every operator once
   bool in_plan_order = false;         // somebody asked for an order of their own (--randomize)
   double budget_seconds = 0;          // 0: none
+  std::string weight_unit = "call";   // what the weights of its cases count
   std::string digest;                 // of the ids of all chosen cases: a run that is continued compares it
   PlanSummary summary;
 };

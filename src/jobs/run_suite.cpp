@@ -134,7 +134,8 @@ class Course {
   std::string text(int workers) const {
     std::string text = seen_.text(seconds_since(began_), workers);
     if (plan_.budget_seconds > 0)
-      text += covered_text(coverage_of(plan_.spool.cases(), in_store_), plan_.spool, seconds_since(began_), 10);
+      text += covered_text(coverage_of(plan_.spool.cases(), in_store_), plan_.spool, seconds_since(began_), 10,
+                           plan_.weight_unit);
     return text;
   }
 
