@@ -110,6 +110,10 @@ Status Runner::share(EndedCase failed) {
 
 Status Runner::blame_once(Slot& slot, EndedCase failed) {
   const SharedBlame::Way way = shared_.way_of(failed.record);
+  if (summary_.interrupted && way != SharedBlame::Way::kShare) {  // whoever resumes the run repeats it
+    world_.ended(number_of(slot), failed.record);
+    return {};
+  }
   if (way == SharedBlame::Way::kRepeat && may_repeat()) return attribute(slot, std::move(failed));
   if (way == SharedBlame::Way::kShare) {
     shared_.share(failed.record);

@@ -60,13 +60,14 @@ std::string SeenEarly::line(double at, const Mark& mark) const {
                      plural(std::ssize(classes_), "class", "classes"), plural(mark.cases, "case"));
 }
 
-std::string SeenEarly::text(double total, int workers) const {
+std::string SeenEarly::text(double total, int workers, bool complete) const {
   if (seconds_.empty() || total < kMarks.front()) return "";
   std::string text = fmt::format("first result after {:.1f} s", first_);
   if (every_operation_ >= 0) text += fmt::format(", every operation seen after {:.1f} s", every_operation_);
   text += '\n';
   for (std::size_t i = 0; i < kMarks.size() && kMarks[i] < total; ++i)
     text += line(kMarks[i], i < passed_.size() ? passed_[i] : now_);
+  if (!complete) return text;
   const double best = longest_first_seconds(seconds_, workers);
   text += fmt::format("all in {:.1f} s; the best order of these cases on {} takes {:.1f} s ({:+.1f} %)\n", total,
                       plural(workers, "worker"), best, best > 0 ? 100 * (total / best - 1) : 0.0);
