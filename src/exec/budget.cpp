@@ -48,6 +48,9 @@ Places places_of(const PlannedCase& one) {
 
 std::int64_t weight_of(const PlannedCase& one) { return std::max<std::int64_t>(1, one.weight); }
 
+// Longer the longest cases do not wait for their start.
+constexpr double kOpeningShare = 0.05;
+
 // An estimate of nothing would be an infinite gain a second.
 double seconds_of(const PlannedCase& one) { return std::max(1e-6, static_cast<double>(one.seconds)); }
 
@@ -400,7 +403,14 @@ BudgetPlan coverage_of(std::span<const PlannedCase> cases, const std::vector<boo
 CoverageOrder coverage_order(std::span<const PlannedCase> cases) {
   constexpr double kAnyTime = 1e300;
   Choice choice = Chooser(cases).choose(kAnyTime, kAnyTime);
-  return {std::move(choice.order), choice.first_of_operators, choice.first_of_classes};
+  CoverageOrder order{std::move(choice.order), choice.first_of_operators, choice.first_of_classes};
+  double spent = 0;
+  while (order.opening < order.classes) {
+    spent += seconds_of(cases[order.order[order.opening]]);
+    if (order.opening >= order.operators && spent > kOpeningShare * choice.seconds) break;
+    ++order.opening;
+  }
+  return order;
 }
 
 std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most, std::string_view unit) {

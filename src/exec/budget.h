@@ -65,6 +65,8 @@ struct CoverageOrder {
   std::vector<std::uint32_t> order;
   std::size_t operators = 0;  // so many of them, the first, show every operator once
   std::size_t classes = 0;    // … every class of every operator
+  // So many, the first, are worth all workers: every operator, and of the classes what a twentieth of the time shows.
+  std::size_t opening = 0;
 };
 CoverageOrder coverage_order(std::span<const PlannedCase> cases);
 

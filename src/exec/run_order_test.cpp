@@ -165,7 +165,7 @@ TEST(RunQueue, EveryOperationIsSeenEarlyAndTheEndIsNotLate) {
     ASSERT_EQ(order.order.size(), cases.size());
     EXPECT_EQ(order.operators, 60U);
     const int jobs = 2 + static_cast<int>(random() % 6);
-    RunQueue queue(cases, order.order, {.jobs = jobs, .opening = order.operators});
+    RunQueue queue(cases, order.order, {.jobs = jobs, .opening = order.opening});
     std::vector<std::pair<double, std::uint32_t>> running;  // end, index
     std::set<std::uint32_t> ops;
     std::vector<double> all;

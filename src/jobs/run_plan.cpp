@@ -151,7 +151,7 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   learn_from(known, plan);
   CoverageOrder order = coverage_order(plan.spool.cases());
   plan.chosen = std::move(order.order);
-  plan.opening = order.operators;
+  plan.opening = order.opening;
   if (!choice.budget.empty()) {
     OPWRIGHT_TRY_ASSIGN(plan.budget_seconds, parse_budget(choice.budget));
   }

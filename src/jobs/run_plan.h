@@ -33,7 +33,7 @@ struct PlanSummary {
 struct RunPlan {
   CaseSpool spool;
   std::vector<std::uint32_t> chosen;  // of the spool: what shows most comes first
-  std::size_t opening = 0;            // so many of them show every operator once
+  std::size_t opening = 0;            // so many of them go before any long one
   bool in_plan_order = false;         // somebody asked for an order of their own (--randomize)
   double budget_seconds = 0;          // 0: none
   std::string weight_unit = "call";   // what the weights of its cases count

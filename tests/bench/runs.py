@@ -120,6 +120,11 @@ def order(folder: Path) -> bool:
     """The lines that a run prints of its own order, held against the goals."""
     store = folder / "order.db"
     run("--store", store, "import", *data.masters())
+    program = Path(os.environ["OPWRIGHT_BIN"]).parent / "order_bench"
+    if program.exists():
+        vectors = subprocess.run([os.environ["OPWRIGHT_BIN"], "--store", store, "vectors", "--format", "jsonl"], check=True, stdout=subprocess.PIPE).stdout
+        told = subprocess.run([program, "2"], input=vectors, check=True, stdout=subprocess.PIPE).stdout.decode()
+        print("in virtual time, on two workers:\n" + told + "measured:")
     text = run("--store", store, "run", "--quiet")[2]
     print("\n".join(line for line in text.splitlines() if line.startswith(("first result", "seen after", "all in"))))
     seen = re.search(r"every operation seen after ([\d.]+) s", text)
