@@ -60,7 +60,7 @@ std::string SeenEarly::line(double at, const Mark& mark) const {
                      plural(std::ssize(classes_), "class", "classes"), plural(mark.cases, "case"));
 }
 
-std::string SeenEarly::text(double total, int workers, bool complete) const {
+std::string SeenEarly::text(double total, int workers, bool complete, double repeating) const {
   if (seconds_.empty() || total < kMarks.front()) return "";
   std::string text = fmt::format("first result after {:.1f} s", first_);
   if (every_operation_ >= 0) text += fmt::format(", every operation seen after {:.1f} s", every_operation_);
@@ -69,8 +69,10 @@ std::string SeenEarly::text(double total, int workers, bool complete) const {
     text += line(kMarks[i], i < passed_.size() ? passed_[i] : now_);
   if (!complete) return text;
   const double best = longest_first_seconds(seconds_, workers);
-  text += fmt::format("all in {:.1f} s; the best order of these cases on {} takes {:.1f} s ({:+.1f} %)\n", total,
+  text += fmt::format("all in {:.1f} s; the best order of these cases on {} takes {:.1f} s ({:+.1f} %)", total,
                       plural(workers, "worker"), best, best > 0 ? 100 * (total / best - 1) : 0.0);
+  if (repeating > 0) text += fmt::format(", without the {:.1f} s of workers that repeated failures", repeating);
+  text += '\n';
   return text;
 }
 

@@ -21,8 +21,8 @@ class SeenEarly {
 
   // "seen after 10 s: 41 of 96 operations, 12 % of their classes, 512 cases\n…"; marks that lie behind the end are left
   // out. `total` seconds of a run on `workers`; "" of one that ended before the first mark. How the total compares with
-  // the best order's is said of runs that are `complete`.
-  std::string text(double total, int workers, bool complete) const;
+  // the best order's is said of runs that are `complete`; workers spent `repeating` seconds on failures beside it.
+  std::string text(double total, int workers, bool complete, double repeating = 0) const;
 
  private:
   struct Mark {

@@ -131,8 +131,8 @@ class Course {
   bool begun() const { return begun_; }
 
   // How early what was seen, and what a budget covered.
-  std::string text(int workers, bool complete) const {
-    std::string text = seen_.text(seconds_since(began_), workers, complete);
+  std::string text(int workers, bool complete, double repeating) const {
+    std::string text = seen_.text(seconds_since(began_), workers, complete, repeating);
     if (plan_.budget_seconds > 0)
       text += covered_text(coverage_of(plan_.spool.cases(), in_store_), plan_.spool, seconds_since(began_), 10,
                            plan_.weight_unit);
@@ -285,7 +285,7 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
   Course course(plan, report.run, before ? &*before : nullptr, *results, watcher, began);
   OPWRIGHT_TRY_ASSIGN(report.ran, course.run(runner));
   const bool is_whole = !before && !report.ran.interrupted && !report.ran.time_over && report.ran.stopped.empty();
-  report.course = course.text(runner.jobs, is_whole);
+  report.course = course.text(runner.jobs, is_whole, report.ran.repeated_seconds);
   if (!course.begun()) {
     report.end = RunReport::End::kNotBegun;
     return report;
