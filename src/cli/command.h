@@ -75,7 +75,7 @@ struct Command {
 
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kShrink, kResults,
     kReport, kWorker, kKeeper, kDevice, kMock, kTraces, kCalls, kReplay, kForget, kDump, kTrim, kConvert, kReference,
-    kGentest, kPerf, kFuse, kDoctor;
+    kGentest, kPerf, kFuse, kDoctor, kCompletion;
 // Verbs of two words: each has help and flags of its own.
 extern const Command kPerfDiff, kPerfCheck, kPerfRecord, kFuseSuggest, kFuseMake, kFuseCheck, kFuseList;
 
