@@ -84,7 +84,8 @@ std::string bash_script() {
                       quoted(kFormats));
   text += find_verb_lines("COMP_WORDS", 1);
   text += "  case \"$verb\" in\n";
-  text += fmt::format("    '') seconds={} flags='--store --format --wide --color --help --version' ;;\n", quoted(verb_names()));
+  text += fmt::format("    '') seconds={} flags='--store --format --wide --color --help --version' ;;\n",
+                      quoted(verb_names()));
   text += fmt::format("    help) seconds={} ;;\n", quoted(verb_names()));
   const auto entry = [&](const Command& command) {
     const std::string seconds = second_words(command.name);
