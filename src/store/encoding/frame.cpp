@@ -1,11 +1,11 @@
-#include "store/sqlite/frame.h"
+#include "store/encoding/frame.h"
 
 #include <zstd.h>
 
 #include <cstdlib>
 #include <memory>
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 constexpr int kLevel = 1;
 
@@ -35,4 +35,4 @@ std::optional<std::string> decompress(std::string_view frame, std::uint64_t most
   return bytes;
 }
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -1,0 +1,38 @@
+#include "store/postgresql/address.h"
+
+#include <libpq-fe.h>
+
+#include <map>
+#include <memory>
+
+namespace opwright::store::postgresql {
+
+Result<Address> parse_address(std::string_view url) {
+  char* problem = nullptr;
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
+      PQconninfoParse(std::string(url).c_str(), &problem), PQconninfoFree);
+  PQfreemem(problem);  // not shown: it quotes the address, and with it the password
+  if (!options)
+    return fail(ErrorCode::kUsage,
+                "--store postgresql://…: this is no address of a server; write "
+                "postgresql://USER@HOST:PORT/DATABASE, and %XX for characters like / @ : in a name or password");
+  Address address;
+  std::map<std::string, std::string, std::less<>> given;
+  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val == nullptr) continue;
+    address.parameters.emplace_back(option->keyword, option->val);
+    given.emplace(option->keyword, option->val);
+  }
+  const auto value = [&](std::string_view name) {
+    const auto found = given.find(name);
+    return found != given.end() ? found->second : std::string();
+  };
+  std::string host = value("host");
+  if (host.starts_with('/')) host.clear();  // a socket
+  const std::string user = value("user"), port = value("port"), folder = value("host");
+  address.shown = "postgresql://" + user + (user.empty() ? "" : "@") + host + (port.empty() ? "" : ":" + port) + "/" +
+                  value("dbname") + (folder.starts_with('/') ? "?host=" + folder : "");
+  return address;
+}
+
+}  // namespace opwright::store::postgresql
