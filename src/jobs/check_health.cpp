@@ -60,8 +60,10 @@ void check_server(const HealthOptions& options, Health& health) {
                         plural(totals->configurations, "configuration"), plural(totals->operations, "operation"),
                         plural(totals->traces, "trace"), size_text(totals->bytes)));
   if (options.deep)
-    row(false, name + ": not checked: --deep looks into files of SQLite; a server's tables are checked with pg_amcheck, or "
-                      "import the store into a file (opwright --store FILE import URL) and check that");
+    row(false,
+        name +
+            ": not checked: --deep looks into files of SQLite; a server's tables are checked with pg_amcheck, or "
+            "import the store into a file (opwright --store FILE import URL) and check that");
 }
 
 void check_store(const HealthOptions& options, Health& health) {

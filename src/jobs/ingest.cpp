@@ -437,7 +437,8 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
     report.stopped = sink.stopped() || (options.stop && options.stop());
     if (report.stopped) return report;
     if (report.files == 0)
-      return fail(ErrorCode::kBadInput, fmt::format("{}: no trace in it; nothing to import", store::shown(paths.front())));
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: no trace in it; nothing to import", store::shown(paths.front())));
     report.refused = options.strict && !report.losses.empty();
     if (report.refused) return report;  // the caller sees the losses; nothing is committed
     if (writer) {

@@ -48,9 +48,7 @@ Status observe(Observed observed, const store::FormRow& form, const store::Occur
 
 }  // namespace
 
-bool is_store(const std::string& path) {
-  return is_server(path) || (path != "-" && store::sqlite::is_database(path));
-}
+bool is_store(const std::string& path) { return is_server(path) || (path != "-" && store::sqlite::is_database(path)); }
 
 Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink) {
   // The name of a file is none of a URL, whatever it looks like.

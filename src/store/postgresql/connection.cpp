@@ -123,7 +123,7 @@ Result<std::string> Connection::prepared(std::string_view sql, const Params& par
   const auto [entry, is_new] = known_.try_emplace(std::string(sql));
   if (is_new && !now) return std::string();
   if (entry->second.empty()) {
-    const std::string statement = fmt::format("s{}", known_.size());
+    const std::string statement = fmt::format("s{}", ++prepared_);
     const Rows made(PQprepare(handle_.get(), statement.c_str(), entry->first.c_str(), params.count(), params.types()));
     if (!made) return fail(error_of(made.raw()));
     entry->second = statement;

@@ -51,6 +51,7 @@ class Connection {
   Address address_;
   int wait_ms_ = 0;
   std::string sqlstate_;
+  int prepared_ = 0;
   std::unordered_map<std::string, std::string> known_;  // text -> name under which it is prepared; "" not yet
 };
 
