@@ -72,9 +72,9 @@ struct Command {
 
 extern const Command kTrace, kImport, kOps, kStats, kShow, kExport, kVerify, kDiff, kVectors, kRun, kShrink, kResults,
     kReport, kWorker, kKeeper, kDevice, kMock, kTraces, kCalls, kReplay, kForget, kDump, kTrim, kConvert, kReference,
-    kGentest, kPerf, kDoctor;
+    kGentest, kPerf, kFuse, kDoctor, kCompletion;
 // Verbs of two words: each has help and flags of its own.
-extern const Command kPerfDiff, kPerfCheck;
+extern const Command kPerfDiff, kPerfCheck, kPerfRecord, kFuseSuggest, kFuseMake, kFuseCheck, kFuseList;
 
 // Runs a whole command line; argv without the program's name. Never throws. What reaches `world` is harmless text, but
 // for the colours and the cursor of the live view.

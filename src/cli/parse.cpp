@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
+#include "cli/command_table.h"
 #include "jobs/ending.h"
 #include "store/store.h"
 
@@ -25,11 +26,11 @@ namespace {
 constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kShow,   &kExport, &kVerify,
                                &kVectors, &kRun,       &kShrink,  &kResults, &kReport, &kDevice, &kDiff,
                                &kMock,    &kTraces,    &kCalls,   &kReplay,  &kForget, &kDump,   &kTrim,
-                               &kConvert, &kReference, &kGentest, &kPerf,    &kDoctor};
+                               &kConvert, &kReference, &kGentest, &kPerf,    &kFuse,   &kDoctor, &kCompletion};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 // `perf diff`: two words, which `perf` alone would take for files.
-constexpr std::array kNested{&kPerfDiff, &kPerfCheck};
+constexpr std::array kNested{&kPerfDiff, &kPerfCheck, &kPerfRecord, &kFuseSuggest, &kFuseMake, &kFuseCheck, &kFuseList};
 
 int exit_code(const Error& error) { return jobs::exit_code(jobs::ending_of(error)); }
 
@@ -76,8 +77,9 @@ std::string general_help() {
   std::string text =
       "opwright turns real model runs into operator tests.\n\n"
       "Usage: opwright [--store FILE] [--format table|json|jsonl|csv] VERB …\n\nVerbs:\n";
-  for (const Command* command : kCommands) text += fmt::format("  {:<8}  {}\n", command->name, command->summary);
-  text += fmt::format("  {:<8}  {}\n", "help", "Show this, or what a verb does: opwright help VERB.");
+  for (const Command* command : kCommands) text += fmt::format("  {:<10}  {}\n", command->name, command->summary);
+  text += fmt::format("  {:<10}  {}\n", "help",
+                      "Show this, or what a verb does: opwright help VERB. --man: all of it as a manual page.");
   text +=
       "\nThe store is --store, else $OPWRIGHT_STORE, else ./opwright.db.\n"
       "Exit codes: 0 as expected, 1 a difference was found, 2 wrong usage, 3 could not run.\n\n"
@@ -122,7 +124,13 @@ Error unknown_verb(std::string_view name) {
                                          did_you_mean(near).empty() ? ";" : did_you_mean(near))};
 }
 
-int show_help(const std::vector<std::string>& args, CommandEnv& env) {
+int show_help(std::vector<std::string> args, CommandEnv& env) {
+  const auto asks = [&](std::string_view flag) { return std::ranges::find(args, flag) != args.end(); };
+  if (asks("--man") || asks("--markdown")) {
+    env.out << (asks("--man") ? manual_page() : verbs_markdown());
+    return kExitOk;
+  }
+  std::erase_if(args, [](const std::string& word) { return word.starts_with('-'); });
   if (args.empty()) {
     env.out << general_help();
     return kExitOk;
@@ -273,6 +281,9 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
 
 }  // namespace
 
+std::span<const Command* const> commands() { return kCommands; }
+std::span<const Command* const> nested_commands() { return kNested; }
+
 bool ParsedArgs::is_set(std::string_view flag) const {
   const auto found = switches.find(flag);
   return found != switches.end() && found->second;
@@ -312,23 +323,22 @@ int run_behind_border(const std::vector<std::string>& args, CommandEnv& env) {
   try {
     const auto verb = find_verb(args);
     if (verb != args.end() && *verb == "help") {
-      std::vector<std::string> rest(verb + 1, args.end());
-      std::erase_if(rest, [](const std::string& word) { return word.starts_with('-'); });
-      return show_help(rest, env);
-    }
-    if (verb != args.end() && verb + 1 != args.end()) {
-      if (const Command* nested = find_nested(*verb, *(verb + 1)); nested != nullptr) {
-        std::vector<std::string> rest(args.begin(), verb);
-        rest.insert(rest.end(), verb + 1, args.end());
-        return parse_and_run(nested, std::move(rest), {}, env);
-      }
+      return show_help({verb + 1, args.end()}, env);
     }
     const Command* command = verb != args.end() ? find_command(*verb) : nullptr;
+    auto last = verb;  // of the words that name the command
+    if (verb != args.end() && verb + 1 != args.end()) {
+      if (const Command* nested = find_nested(*verb, *(verb + 1)); nested != nullptr) {
+        command = nested;
+        ++last;
+      }
+    }
     if (verb != args.end() && command == nullptr) return complain(unknown_verb(*verb), env);
     // The user's program begins behind the first `--`; nothing of it is an option of ours.
     const auto dashes = command != nullptr && command->takes_program ? std::find(verb, args.end(), "--") : args.end();
-    return parse_and_run(command, {args.begin(), dashes}, {dashes == args.end() ? args.end() : dashes + 1, args.end()},
-                         env);
+    std::vector<std::string> ours(args.begin(), verb);  // a nested command is called by its second word
+    ours.insert(ours.end(), last, dashes);
+    return parse_and_run(command, std::move(ours), {dashes == args.end() ? args.end() : dashes + 1, args.end()}, env);
   } catch (const std::bad_alloc&) {
     env.err << "opwright: there is not enough memory for this input; lower --max-document, or give the machine more\n";
     return kExitFailed;

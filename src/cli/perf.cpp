@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/perf_export.h"
 #include "cli/perf_view.h"
+#include "cli/profile_view.h"
 #include "jobs/perf_report.h"
 #include "perf/report_json.h"
 
@@ -24,6 +25,9 @@ constexpr std::array kFlags{
     Flag{"--like", "RULE", "add up as existing tests do: gpt-oss, deepseek or detailed"},
     Flag{"--warmup-rows", "N", "rows of each op code that --like detailed drops (default 10)"},
     Flag{"--explain", "", "in JSON: work, bytes and advice of each position, sums by operation, layout tax"},
+    Flag{"--configs", "", "what each configuration of the store costs in this window"},
+    Flag{"--unmatched", "", "the positions that no configuration of the store fits, and why"},
+    Flag{"--where", "SELECTOR", "--configs, --unmatched: only these configurations, e.g. 'model~llama'"},
     Flag{"--all", "", "every position, not only the first 60"},
     Flag{"--to", "FORMAT", "for other tools (docs/formats/perf-exports.md): benchmark, csv, trace or html, a page"},
     Flag{"--output", "OUT", "--to: the file, -o OUT; benchmark and trace go to standard output without it"},
@@ -40,9 +44,10 @@ constexpr char kDetails[] =
     "  opwright perf ops_perf_results.csv --window PERF_DECODE\n"
     "  opwright perf host0.csv host1.csv --hosts --devices 16 --format json\n"
     "  opwright perf after.csv --against before.csv --to html -o page.html\n\n"
-    "Two reports are compared, and one is held to targets, by verbs of their own: opwright help perf diff, opwright "
-    "help\n"
-    "perf check. A file that is called diff or check is ./diff, ./check.";
+    "Two reports are compared, one is held to targets, and one is made by running a program under the profiler, by "
+    "verbs\n"
+    "of their own: opwright help perf diff, perf check, perf record. A file of such a name is ./diff, ./check, "
+    "./record.";
 
 Result<jobs::PerfRequest> request_of(const ParsedArgs& args) {
   jobs::PerfRequest request{
@@ -67,11 +72,6 @@ Result<jobs::PerfRequest> request_of(const ParsedArgs& args) {
                     "with other counters",
                     request.paths.size()));
   return request;
-}
-
-std::string scalar(double figure) {
-  const std::string json = perf::figure_json(figure);
-  return json == "null" ? "" : json;
 }
 
 Result<int> like(const ParsedArgs& args, const jobs::PerfRequest& request, CommandEnv& env) {
@@ -106,17 +106,17 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   if (!args.value("--to").empty()) return export_perf(args, request, env);
   for (const char* flag : {"--output", "--against", "--step"})
     if (!args.value(flag).empty()) return fail(ErrorCode::kUsage, fmt::format("perf: {} belongs to --to FORMAT", flag));
-  OPWRIGHT_TRY_ASSIGN(const perf::Report report, jobs::read_perf(request));
-  if (env.format == OutputFormat::kCsv) {
-    print(positions_table(report), env);
-    return kExitOk;
+  const bool unmatched = args.is_set("--unmatched");
+  if (unmatched || args.is_set("--configs")) {
+    OPWRIGHT_TRY_ASSIGN(jobs::ProfileMatch match,
+                        jobs::match_profile(request, {.store = env.store, .where = args.value("--where")}));
+    return print_matches(std::move(match), unmatched, env);
   }
+  if (!args.value("--where").empty()) return fail(ErrorCode::kUsage, "perf: --where belongs to --configs");
+  OPWRIGHT_TRY_ASSIGN(const perf::Report report, jobs::read_perf(request));
   PerfViewOptions options;
   if (args.is_set("--all")) options.positions = SIZE_MAX;
-  if (env.out_is_terminal) options.width = static_cast<std::size_t>(env.width);
-  print_object(perf::report_json(report, args.is_set("--explain")),
-               {{"kernel_ns", scalar(report.reduced.kernel_ns)}, {"op_to_op_ns", scalar(report.reduced.op_to_op_ns)}},
-               env.format == OutputFormat::kTable ? perf_text(report, options) : "", env);
+  print_report(report, options, args.is_set("--explain"), env);
   return kExitOk;
 }
 

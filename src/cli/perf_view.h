@@ -15,6 +15,8 @@ struct PerfViewOptions {
   std::size_t width = 160;
 };
 std::string perf_text(const perf::Report& report, const PerfViewOptions& options);
+// In every format: a table is as wide as the terminal, CSV has a row a position.
+void print_report(const perf::Report& report, PerfViewOptions options, bool explain, CommandEnv& env);
 std::string windows_text(const perf::Recording& recording);
 std::string like_text(std::string_view rule, const perf::LikeResult& result, const perf::Recording& recording,
                       const perf::Window& window);

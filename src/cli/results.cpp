@@ -5,6 +5,7 @@
 #include "base/near_names.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/profile_view.h"
 #include "cli/results_views.h"
 #include "jobs/ending.h"
 #include "jobs/look_at_results.h"
@@ -35,6 +36,8 @@ constexpr std::array kFlags{
          "one case over all runs, and where its time changed: its line, or the beginning of its id or key"},
     Flag{"--export", "FORMAT:PATH", "sweep:FOLDER, csv:FILE, junit:FILE or jsonl:FILE; may be given again", true},
     Flag{"--import", "FILE", "take the runs of a file of --export jsonl into the store; may be given again", true},
+    kProfileFlag,
+    kProfileWindowFlag,
     kWaitFlag,
 };
 
@@ -46,6 +49,7 @@ constexpr char kDetails[] =
     "  opwright results --disagreeing --list\n"
     "  opwright results --diff last~1 last\n"
     "  opwright results --diff last~1 last --perf\n"
+    "  opwright results --profile ops_perf_results.csv       (how much of a model's time the cases stand for)\n"
     "  opwright results --export junit:report.xml --export csv:all.csv\n\n"
     "Exit code 1: a case failed (of an analysis or a list), or fails now and did not before (of a difference), or is\n"
     "slower (of a difference of times).";
@@ -143,6 +147,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
                       jobs::RunResults::open(question, args.positionals.empty() ? "last" : args.positionals.front()));
   if (const auto targets = args.all("--export"); !targets.empty()) return export_results(targets, results, env);
   if (args.is_set("--perf")) return list_times(results, env);
+  OPWRIGHT_TRY_ASSIGN(const std::optional<jobs::PerfRequest> profile, profile_of(args));
+  if (profile) return print_explained(results, *profile, {.store = env.store, .wait_ms = wait}, env);
   if (args.is_set("--list")) return list_results(results.stream(), env);
   if (args.is_set("--coverage")) {
     OPWRIGHT_TRY_ASSIGN(const report::Coverage coverage, results.coverage());

@@ -32,6 +32,8 @@ constexpr std::array kFlags{
     Flag{"--keep-invalid", "", "also run configurations that were only ever seen to raise"},
     Flag{"--shard", "I/N", "only part I of N; which part a case is in never changes"},
     Flag{"--budget", "TIME", "only what covers most within 60s, 5m, 1h"},
+    Flag{"--profile", "FILE", "--budget: cases weigh what they cost in this profiler report, not their calls"},
+    Flag{"--profile-window", "NAME", "--profile: this window of it"},
     Flag{"--check", "", "check the calls and infer their outputs only, compute nothing"},
     Flag{"--dry-run", "", "say what would be run, and how long it may take"},
     // Where

@@ -332,16 +332,16 @@ BudgetPlan choose_within(std::span<const PlannedCase> cases, double seconds, int
   return plan;
 }
 
-std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most) {
+std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most, std::string_view unit) {
   // Never rounded up: 100.0 % is all of them.
   const auto percent = [](double share) { return fmt::format("{:.1f} %", std::floor(share * 1000 + 1e-9) / 10); };
   std::int64_t left = 0;
   for (const LeftOut& one : plan.left_out) left += one.cases;
   const auto chosen = static_cast<std::int64_t>(plan.chosen.size());
   const double calls = plan.calls == 0 ? 1.0 : static_cast<double>(plan.chosen_calls) / static_cast<double>(plan.calls);
-  std::string text = fmt::format("budget: {} of {}, about {:.0f} s, {} of the calls\n", grouped(chosen),
-                                 plural(chosen + left, "case"), plan.wall_seconds, percent(calls));
-  text += fmt::format("covered, in calls: op {}", percent(plan.share[0]));
+  std::string text = fmt::format("budget: {} of {}, about {:.0f} s, {} of the {}s\n", grouped(chosen),
+                                 plural(chosen + left, "case"), plan.wall_seconds, percent(calls), unit);
+  text += fmt::format("covered, in {}s: op {}", unit, percent(plan.share[0]));
   for (std::size_t kind = 1; kind < kCoveredKinds; ++kind)
     text += fmt::format(", op and {} {}", name_of(static_cast<Covered>(kind)), percent(plan.share[kind]));
   text += '\n';
@@ -354,14 +354,14 @@ std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::siz
   list("left out:", plan.left_out.size(), [&](std::size_t i) {
     const LeftOut& one = plan.left_out[i];
     return fmt::format("{}  {}, {}, about {:.1f} s", spool.op_name(one.op), plural(one.cases, "case"),
-                       plural(one.calls, "call"), one.seconds);
+                       plural(one.calls, unit), one.seconds);
   });
   list("not covered by any case:", plan.not_covered.size(), [&](std::size_t i) {
     const NotCovered& one = plan.not_covered[i];
     const std::string what =
         one.kind == Covered::kOperator ? "not at all" : fmt::format("{} {}", name_of(one.kind), one.value);
     return fmt::format("{}  {}  {}, {}", spool.op_name(one.op), what, plural(one.cases, "case"),
-                       plural(one.calls, "call"));
+                       plural(one.calls, unit));
   });
   return text;
 }

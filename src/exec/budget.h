@@ -55,7 +55,9 @@ struct BudgetPlan {
 // `seconds` of wall time on `workers` that run at the same time. A case without calls counts as one call.
 BudgetPlan choose_within(std::span<const PlannedCase> cases, double seconds, int workers);
 
-// For people: what is run, what is left out. At most `most` lines of each list, and how many more there are.
-std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most);
+// For people: what is run, what is left out. At most `most` lines of each list, and how many more there are. `unit`:
+// what the weights of the cases count.
+std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most,
+                        std::string_view unit = "call");
 
 }  // namespace opwright

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dialect/ttnn/collective_calls.h"
 #include "exec/data_marks.h"
 #include "exec/special_numbers.h"
 #include "exec/whole_numbers.h"
 #include "model/quantize.h"
 #include "ops/all_ops.h"
+#include "ops/collectives.h"
 
 namespace opwright {
 namespace {
@@ -252,6 +254,26 @@ std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, con
     }
   }
   if (recipe.kept) keep_only(op, call, *recipe.kept, out);
+  return out;
+}
+
+std::vector<HostTensor> make_inputs(const PlannedCall& plan, const DataRecipe& recipe, Marks marks) {
+  std::vector<HostTensor> out = make_inputs(*plan.op, plan.call, recipe, marks);
+  if (!plan.op->ccl || out.empty()) return out;
+  const auto exchange = exchange_of(plan.call, plan.outputs);
+  if (!exchange || collective_of(plan.call.op) == Collective::kPartition) return out;
+  constexpr std::uint64_t kNextChip = 0x9E3779B97F4A7C15ULL;
+  HostTensor& held = out.front();
+  const std::size_t floats = held.floats.size(), ints = held.ints.size();
+  held.floats.reserve(floats * static_cast<std::size_t>(exchange->chips));
+  held.ints.reserve(ints * static_cast<std::size_t>(exchange->chips));
+  for (std::int64_t chip = 1; chip < exchange->chips; ++chip) {
+    DataRecipe other = recipe;
+    if (!exchange->replicated) other.seed ^= kNextChip * static_cast<std::uint64_t>(chip);
+    const HostTensor part = make_input(*plan.op, plan.call, 0, other, marks);
+    held.floats.insert(held.floats.end(), part.floats.begin(), part.floats.end());
+    held.ints.insert(held.ints.end(), part.ints.begin(), part.ints.end());
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/plan_call.h"
 #include "model/data_recipe.h"
 #include "model/host_tensor.h"
 #include "ops/op.h"
@@ -21,6 +22,11 @@ enum class Marks : bool { kOff, kOn };
 // recipe that keeps some numbers, the rest plain.
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe,
                                     Marks marks = Marks::kOn);
+
+// The same for a planned call; of an exchange between chips (dialect/ttnn/collective_calls.h) the first tensor also
+// holds the parts of the other chips: copies where the trace says that every chip holds the same, else numbers of their
+// own.
+std::vector<HostTensor> make_inputs(const PlannedCall& plan, const DataRecipe& recipe, Marks marks = Marks::kOn);
 
 // The tensor `slot` of them alone, as its role asks; nothing is arranged for the others.
 HostTensor make_input(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe,

@@ -23,7 +23,7 @@ namespace opwright {
 // What ordering and choosing need to know of a case.
 struct PlannedCase {
   std::int64_t bytes = 0;    // estimated, in a worker
-  std::int64_t weight = 0;   // calls of the models
+  std::int64_t weight = 0;   // calls of the models, or what they cost in a profiler report
   std::uint64_t offset = 0;  // of its job in the file; set by append
   std::uint32_t length = 0;  // … and its bytes
   std::uint32_t op = 0;      // of CaseSpool::op_id

@@ -157,7 +157,7 @@ Role MisuseBench::role(std::size_t slot) const {
 }
 
 const std::vector<HostTensor>& MisuseBench::other_inputs() {
-  if (other_.empty()) other_ = make_inputs(*plan_.op, plan_.call, {recipe_.distribution, recipe_.seed ^ kOtherSeed});
+  if (other_.empty()) other_ = make_inputs(plan_, {recipe_.distribution, recipe_.seed ^ kOtherSeed});
   return other_;
 }
 

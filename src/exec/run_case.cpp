@@ -227,8 +227,7 @@ CaseResult run_once(const OpConfig& config, Device& device, const RunOptions& op
     result.outcome = Outcome::kAccepted;
     return result;
   }
-  std::vector<HostTensor> inputs =
-      timed(result.times.data, [&] { return make_inputs(*plan->op, plan->call, options.recipe); });
+  std::vector<HostTensor> inputs = timed(result.times.data, [&] { return make_inputs(*plan, options.recipe); });
   run_planned(*plan, device, inputs, options, result);
   if (!result.computed) return result;
   result.executed = recapture(plan->call, inputs);

@@ -21,18 +21,6 @@ namespace {
 
 constexpr std::string_view kMethods = "ttnn.Tensor.";
 
-Checked<Python> spell_placement(const std::string& dim) {
-  if (dim == "Replicate") return Python::call("ttnn.PlacementReplicate");
-  std::int64_t axis = 0;
-  if (dim.starts_with("Shard(") && dim.ends_with(")")) {
-    const char* end = dim.data() + dim.size() - 1;
-    const auto [last, error] = std::from_chars(dim.data() + 6, end, axis);
-    if (error == std::errc() && last == end)
-      return Python::call("ttnn.PlacementShard").add(Python::atom(std::to_string(axis)));
-  }
-  return unsupported("", fmt::format("a tensor placed on the mesh as {}", dim));
-}
-
 std::string missing_of(const TensorSpec& spec) {
   std::string missing;
   const auto need = [&](bool there, std::string_view name) {
@@ -98,7 +86,7 @@ Checked<Python> spell_tensor(const TensorSpec& spec, Python fill) {
 // Spells the arguments of one call; knows which tensor of the description each tensor is.
 class Speller {
  public:
-  explicit Speller(const Understood& understood) : understood_(understood) {}
+  Speller(const Understood& understood, const TensorSpelling& tensor) : understood_(understood), tensor_(tensor) {}
 
   std::vector<std::string> remarks;
 
@@ -113,6 +101,7 @@ class Speller {
 
  private:
   Checked<Python> value(const Value& value) {
+    if (value.as_tensor() != nullptr && tensor_) return tensor_(tensors_++);
     if (const TensorSpec* spec = value.as_tensor()) return spell_tensor(*spec, fill(item_++));
     const List* list = value.as_list();
     bool holds_tensors = false;
@@ -155,6 +144,8 @@ class Speller {
   }
 
   const Understood& understood_;
+  const TensorSpelling& tensor_;
+  std::size_t tensors_ = 0;
   std::string_view param_;
   std::size_t item_ = 0;
 };
@@ -188,6 +179,18 @@ Checked<void> check_op(const std::string& op) {
 
 }  // namespace
 
+Checked<Python> spell_placement(const std::string& dim) {
+  if (dim == "Replicate") return Python::call("ttnn.PlacementReplicate");
+  std::int64_t axis = 0;
+  if (dim.starts_with("Shard(") && dim.ends_with(")")) {
+    const char* end = dim.data() + dim.size() - 1;
+    const auto [last, error] = std::from_chars(dim.data() + 6, end, axis);
+    if (error == std::errc() && last == end)
+      return Python::call("ttnn.PlacementShard").add(Python::atom(std::to_string(axis)));
+  }
+  return unsupported("", fmt::format("a tensor placed on the mesh as {}", dim));
+}
+
 Understood understand(const Recorded& recorded) {
   Understood known;
   known.op = find_op(dotted(recorded.config.op));
@@ -197,7 +200,7 @@ Understood understand(const Recorded& recorded) {
   return known;
 }
 
-Checked<SpelledCall> spell_call(const Recorded& recorded, const Understood& understood) {
+Checked<SpelledCall> spell_call(const Recorded& recorded, const Understood& understood, const TensorSpelling& tensor) {
   SpelledCall out;
   out.op = dotted(recorded.config.op);
   OPWRIGHT_CHECK(check_op(out.op));
@@ -212,7 +215,7 @@ Checked<SpelledCall> spell_call(const Recorded& recorded, const Understood& unde
     out.positional = i + 1;
   }
   out.call = Python::call("lambda t: t.call");
-  Speller speller(understood);
+  Speller speller(understood, tensor);
   for (std::size_t i = 0; i < out.args.size(); ++i) {
     const Argument& argument = out.args[i];
     Checked<Python> made = speller.argument(argument);

@@ -2,6 +2,7 @@
 // handles (templates/op_testing.py).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +31,12 @@ struct SpelledCall {
   std::size_t positional = 0;        // how many of them go by position
   std::vector<std::string> remarks;  // what a reader of the row must know
 };
+// How a tensor of the call is written, by its number among those of the arguments; none: as one that is made for it.
+using TensorSpelling = std::function<Python(std::size_t tensor)>;
 // Refuses what cannot be made again, with the argument at fault.
-Checked<SpelledCall> spell_call(const Recorded& recorded, const Understood& understood);
+Checked<SpelledCall> spell_call(const Recorded& recorded, const Understood& understood,
+                                const TensorSpelling& tensor = {});
+// A placement on the mesh, `Shard(3)`, as the library's class.
+Checked<Python> spell_placement(const std::string& dim);
 
 }  // namespace opwright::gentest

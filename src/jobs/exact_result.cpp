@@ -158,8 +158,7 @@ Result<std::string> exact_result(const ExactRequest& request) {
   OPWRIGHT_TRY_ASSIGN(const Board board, find_board(request.board));
   const auto plan = plan_call(config, board);
   if (!plan) return refusal_json(plan.error());
-  if (!request.folder.empty())
-    return save_inputs(*plan, make_inputs(*plan->op, plan->call, request.recipe), request.folder);
+  if (!request.folder.empty()) return save_inputs(*plan, make_inputs(*plan, request.recipe), request.folder);
   if (plan->op->reference == nullptr)
     return refusal_json({Refusal::Kind::kUnsupported, "", fmt::format("{} has no reference", plan->op->name)});
   std::int64_t elements = 0;
@@ -167,7 +166,7 @@ Result<std::string> exact_result(const ExactRequest& request) {
   for (const OutputSpec& output : plan->outputs) elements += volume(output.spec.shape);
   if (elements > kMostElements)
     return fail(ErrorCode::kUnsupported, fmt::format("a case of {} elements: at most {}", elements, kMostElements));
-  std::vector<HostTensor> inputs = make_inputs(*plan->op, plan->call, request.recipe);
+  std::vector<HostTensor> inputs = make_inputs(*plan, request.recipe);
   for (const auto& [place, values] : request.given) {
     if (place < 0 || place >= static_cast<std::int64_t>(inputs.size()))
       return fail(ErrorCode::kBadInput, fmt::format("\"inputs\": there is no tensor {}", place));

@@ -60,6 +60,8 @@ constexpr std::array kFields{
     Field{"--golden", &RunChoice::golden},
     Field{"--mutate", &RunChoice::mutate},
     Field{"--warm", &RunChoice::warm},
+    Field{"--profile", &RunChoice::profile},
+    Field{"--profile-window", &RunChoice::profile_window},
 };
 
 const Field* find_field(std::string_view name) {

@@ -37,9 +37,10 @@ struct RunChoice {
   std::vector<std::string> ops;
   std::optional<std::uint64_t> limit, count, randomize;
   bool dedupe = false;
-  bool keep_invalid = false;  // also configurations that were only ever seen to raise
-  std::string shard;          // "2/8"
-  std::string budget;         // "5m"
+  bool keep_invalid = false;            // also configurations that were only ever seen to raise
+  std::string shard;                    // "2/8"
+  std::string budget;                   // "5m"
+  std::string profile, profile_window;  // of the budget: cases weigh what they cost in this report, not their calls
   // Where.
   std::optional<std::string> device;  // sim for suites, each case on the board that it was traced on
   std::string against;                // a second device

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "base/hash.h"
 #include "base/words.h"
@@ -10,6 +13,7 @@
 #include "exec/record_of.h"
 #include "exec/run_order.h"
 #include "exec/traced_board.h"
+#include "jobs/profile_match.h"
 #include "jobs/question.h"
 #include "jobs/recorded_returns.h"
 
@@ -38,6 +42,27 @@ Result<RecordedReturns> recorded_returns(const RunChoice& choice, const VectorPl
   return RecordedReturns::read(*reader);
 }
 
+// What configurations cost in a profiler report, by the hex of their keys; nothing where none was named.
+Result<std::optional<std::map<std::string, double>>> profiled_costs(const RunChoice& choice, const VectorPlace& place) {
+  if (choice.profile.empty()) {
+    if (choice.profile_window.empty()) return std::optional<std::map<std::string, double>>();
+    return fail(ErrorCode::kUsage, "--profile-window goes with --profile FILE");
+  }
+  if (choice.budget.empty()) return fail(ErrorCode::kUsage, "run --profile FILE weighs the cases of a --budget");
+  OPWRIGHT_TRY_ASSIGN(const ProfileMatch match,
+                      match_profile(PerfRequest{.paths = {choice.profile}, .window = choice.profile_window},
+                                    {.store = place.store, .wait_ms = place.wait_ms, .where = choice.where}));
+  if (match.cost.empty())
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{}: none of its {} fits a configuration of the store; 'opwright perf {} --unmatched' says "
+                            "why",
+                            choice.profile, plural(static_cast<std::int64_t>(match.positions.size()), "position"),
+                            choice.profile));
+  std::map<std::string, double> costs;
+  for (const auto& [key, cost] : match.cost) costs[to_hex(key)] = cost.kernel_ns + cost.gap_ns;
+  return std::optional(std::move(costs));
+}
+
 }  // namespace
 
 Result<RunPlan> plan_run(const PlanOptions& options) {
@@ -54,6 +79,13 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   const Board usual = board_of(device);
   const std::string flags = repeat_flags(choice);
   OPWRIGHT_TRY_ASSIGN(const RecordedReturns returns, recorded_returns(choice, options.place));
+  OPWRIGHT_TRY_ASSIGN(const auto costs, profiled_costs(choice, options.place));
+  std::vector<std::int64_t> calls;  // of each case, where its weight is another figure
+  const auto weight = [&](const vectors::TestVector& vector) {
+    if (!costs) return vector.calls;
+    const auto found = costs->find(vector.key);
+    return found == costs->end() ? 0 : static_cast<std::int64_t>(found->second);
+  };
   Sha256 digest{};  // of all ids so far: the plan does not hold them
   OPWRIGHT_TRY(for_each_vector(choice, options.place, [&](vectors::TestVector&& vector) -> Status {
     // What the device can answer by itself (lost arguments, host tensors) is asked and counted with the results; a call
@@ -86,8 +118,9 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
     // With --mutate the references of wrong calls take their time, too: some dozens of them, on a part of the rows.
     job.seconds = choice.timeouts.of(job.record, vector.seconds, choice.mutate ? 4 + 8 * cost.seconds : cost.seconds);
     digest = sha256(to_hex(digest) + vector.id);
+    if (costs) calls.push_back(vector.calls);
     return plan.spool.append(to_json(job), {.bytes = cost.bytes,
-                                            .weight = vector.calls,
+                                            .weight = weight(vector),
                                             .op = plan.spool.op_id(vector.config.op),
                                             .seconds = static_cast<float>(cost.seconds),
                                             .features = cost.features});
@@ -95,7 +128,7 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   if (!choice.budget.empty()) {
     OPWRIGHT_TRY_ASSIGN(const double seconds, parse_budget(choice.budget));
     BudgetPlan chosen = choose_within(plan.spool.cases(), seconds, options.jobs);
-    summary.budget = budget_text(chosen, plan.spool, 10);
+    summary.budget = budget_text(chosen, plan.spool, 10, costs ? "nanosecond" : "call");
     plan.chosen = std::move(chosen.chosen);
   } else {
     plan.chosen.resize(plan.spool.size());
@@ -105,7 +138,7 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
     const PlannedCase& planned = plan.spool.cases()[index];
     for (PlanSummary::Row* row : {&summary.operations[plan.spool.op_name(planned.op)], &summary.all}) {
       ++row->cases;
-      row->calls += planned.weight;
+      row->calls += costs ? calls[index] : planned.weight;
       row->seconds += static_cast<double>(planned.seconds);
       row->largest = std::max(row->largest, planned.bytes);
     }

@@ -63,6 +63,7 @@ def look(name):
         say(name + "_bare", list(spec.submodule_search_locations)[0])
 look("ttnn")
 look("torch")
+look("tracy")
 )";
 
 // The environment of a probe: of the variables that lead Python to code, only those that say where it is installed.
@@ -165,10 +166,10 @@ std::optional<PythonChoice> python_of_command(const std::vector<std::string>& co
   if (command.empty()) return std::nullopt;
   const auto path = find_program(command[0], search_path(environment));
   if (!path) return std::nullopt;
-  if (is_python_name(command[0])) return PythonChoice{{*path}, "the command is this Python"};
+  if (is_python_name(command[0])) return PythonChoice{{*path}, std::string(kCommandIsPython)};
   if (auto choice = python_of_tool(command, *path)) return choice;
   if (const auto python = python_of_script(*path, environment))
-    return PythonChoice{{*python}, fmt::format("first line of {}", *path)};
+    return PythonChoice{{*python}, fmt::format("{}{}", kFirstLine, *path)};
   for (std::size_t i = 1; i < command.size(); ++i) {  // `env A=b python x.py`, `timeout 60 python x.py`
     if (!is_python_name(command[i])) continue;
     if (const auto python = find_program(command[i], search_path(environment)))
@@ -249,6 +250,7 @@ Result<PythonProbe> probe_python(const PythonChoice& python, const Environment& 
     if (key == "ttnn_folder" || key == "ttnn_bare") probe.ttnn_folder = value;
     if (key == "ttnn_bare") probe.ttnn_is_package = false;
     if (key == "torch_version") probe.torch_version = value;
+    if (key == "tracy_folder") probe.tracy_folder = value;
   }
   if (probe.executable.empty()) probe.executable = python.argv.front();
   if (answer.status != 0 || probe.version.empty()) {

@@ -18,6 +18,10 @@ namespace opwright::launch {
 // A program on PATH that we choose, not the user: only entries that are absolute paths count, never the current folder.
 std::optional<std::string> find_installed(std::string_view name, const Environment& environment);
 
+// How `why` of a choice begins, or is.
+inline constexpr std::string_view kCommandIsPython = "the command is this Python";
+inline constexpr std::string_view kFirstLine = "first line of ";
+
 struct PythonChoice {
   std::vector<std::string> argv;  // how to start it: a path, or a tool that chooses one (`uv run python`)
   std::string why;                // "the command is a Python", "first line of /opt/venv/bin/pytest", …
@@ -37,6 +41,7 @@ struct PythonProbe {
   std::string ttnn_version;     // "" when it is not installed, or says no version
   std::string ttnn_folder;      // of the package; "" when it is not there
   std::string torch_version;    // "" when it is not there
+  std::string tracy_folder;     // of the library's profiler, a module; "" when it is not there
   bool ttnn_is_package = true;  // false: only a folder of that name is on its path
 };
 

@@ -1,29 +1,13 @@
-// ttnn.experimental.all_gather_async: every chip along an axis of the mesh gets the parts of all. Checked and inferred
-// only: its values need a mesh.
+// ttnn.experimental.all_gather_async: every chip along an axis of the mesh gets the parts of all.
 #include <fmt/format.h>
 
+#include "ops/collectives.h"
 #include "ops/op.h"
 #include "ops/shared/attention_rules.h"
 #include "ops/shared/movement.h"
 
 namespace opwright {
 namespace {
-
-// The mesh that the tensor is spread over, as its trace says; else the whole board, whose chips old traces often took
-// as one line.
-Shape mesh_of(const BoundCall& call, const TensorSpec& input, const Board& board) {
-  if (input.placement && input.placement->mesh.size() == 2) return input.placement->mesh;
-  if (call.convention == Convention::kCpp) return {1, board.chips()};
-  return board.mesh;
-}
-
-// Chips that take part: those along the axis, or all of them.
-Checked<std::int64_t> ring_size(const BoundCall& call, const Shape& mesh) {
-  OPWRIGHT_CHECK_ASSIGN(const auto axis, unsigned_argument(call, "cluster_axis"));
-  if (!axis) return mesh[0] * mesh[1];
-  OPWRIGHT_REQUIRE(*axis < 2, "cluster axis {} is out of range for mesh shape rank 2", *axis);
-  return mesh[static_cast<std::size_t>(*axis)];
-}
 
 Checked<std::vector<OutputSpec>> infer(const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK(refuse_none(call, {"dim", "topology", "use_optimal_ccl_for_llama", "use_broadcast"}));
@@ -107,7 +91,9 @@ const OpSpec& all_gather_async_op() {
                  {.name = "persistent_output_tensor", .role = Role::kBuffer}},
       .ccl = true,
       .rebind = rebind,
-      .infer = infer};
+      .infer = infer,
+      .reference = collective_reference,
+      .budget = collective_budget};
   return spec;
 }
 

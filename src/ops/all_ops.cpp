@@ -31,7 +31,6 @@ const OpSpec& layer_norm_op();
 const OpSpec& linear_op();
 const OpSpec& matmul_op();
 const OpSpec& max_pool2d_op();
-const OpSpec& multiply_in_place_op();
 const OpSpec& nlp_concat_heads_decode_op();
 const OpSpec& nlp_concat_heads_op();
 const OpSpec& nlp_create_qkv_heads_decode_op();
@@ -99,7 +98,6 @@ std::span<const OpSpec* const> ops_with_files() {
       &linear_op(),
       &matmul_op(),
       &max_pool2d_op(),
-      &multiply_in_place_op(),
       &nlp_concat_heads_decode_op(),
       &nlp_concat_heads_op(),
       &nlp_create_qkv_heads_decode_op(),
@@ -152,7 +150,8 @@ std::span<const OpSpec* const> all_ops() {
   static const auto list = [] {
     const auto alone = ops_with_files();
     std::vector<const OpSpec*> out(alone.begin(), alone.end());
-    for (const auto family : {unary_ops(), binary_ops(), reduce_ops(), like_ops()})
+    for (const auto family : {unary_ops(), binary_ops(), reduce_ops(), like_ops(), collective_ops(), heads_ops(),
+                              line_ops(), placing_ops(), scaling_ops(), ternary_ops()})
       for (const OpSpec& op : family) out.push_back(&op);
     std::ranges::sort(out, {}, [](const OpSpec* op) { return short_name(op->name); });
     return out;

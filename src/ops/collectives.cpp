@@ -83,7 +83,9 @@ Place place_in(const Shape& from, std::int64_t index, const Shape& to, std::size
   return out;
 }
 
-Checked<Exact> reference(const ReferenceJob& job) {
+}  // namespace
+
+Checked<Exact> collective_reference(const ReferenceJob& job) {
   const CollectiveCall what = collective_call(job.call.op);
   const Parts parts(job.inputs[0]);
   const Shape& given = job.inputs[0].spec.shape;
@@ -121,7 +123,7 @@ Checked<Exact> reference(const ReferenceJob& job) {
 }
 
 // A sum goes from chip to chip, and is rounded to the dtype on each.
-ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, std::size_t output) {
+ErrorBudget collective_budget(const BoundCall& call, std::span<const OutputSpec> outputs, std::size_t output) {
   ErrorBudget out;
   out.kind = ErrorBudget::Kind::kExact;
   out.why = "values are moved";
@@ -136,13 +138,12 @@ ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec> outputs, s
   return out;
 }
 
-}  // namespace
-
 const OpSpec* find_collective(std::string_view op) {
   static const auto specs = [] {
     std::vector<OpSpec> out;
     for (const CollectiveCall& call : kCollectiveCalls)
-      out.push_back({.name = call.operation, .ccl = true, .reference = reference, .budget = budget});
+      out.push_back(
+          {.name = call.operation, .ccl = true, .reference = collective_reference, .budget = collective_budget});
     return out;
   }();
   const auto found = std::ranges::find(specs, op, &OpSpec::name);

@@ -23,7 +23,17 @@ constexpr std::array kRows{
               .step = [](double held, double value) { return std::min(held, value); },
               .selects = true,
               .on_whole = OnWhole::kSelects},
+    Reduction{.name = "ttnn.prod",
+              .start = 1,
+              .step = [](double held, double value) { return held * value; },
+              .budget =
+                  [](std::int64_t terms) {
+                    return ErrorBudget{
+                        .ulps = 4, .relative = static_cast<double>(terms) * 0x1p-9, .why = "a product, value by value"};
+                  }},
+    Reduction{.name = "ttnn.std", .spread = Reduction::Spread::kDeviation},
     Reduction{.name = "ttnn.sum", .on_whole = OnWhole::kSums},
+    Reduction{.name = "ttnn.var", .spread = Reduction::Spread::kVariance},
 };
 
 // OpSpec holds plain functions, so the row is known to the compiler.

@@ -133,17 +133,40 @@ void CallRunner::fetch(const format::NativeCall& call, const KnownCall& known, c
       input.content = input.own.get();
       continue;
     }
-    const format::TensorResult* made_outside = trace_.outside_tensor(input.id);
-    // Of a call that nobody here has checked, the spec that is sound.
-    const bool checked = known.plan.has_value() || slot >= known.arguments.size();
-    table_.declare(input.id, checked ? tensor.spec : known.arguments[slot],
-                   made_outside == nullptr ? 0 : made_outside->storage,
-                   made_outside == nullptr ? 0 : made_outside->view_of);
-    table_.write(input.id, std::move(made));
+    keep_outside(input.id, known, tensor.spec, slot, std::move(made));
   }
   // Only now: a table that grows may move its contents.
   for (Input& input : gathered.inputs)
     if (!input.own) input.content = table_.content(input.id);
+}
+
+void CallRunner::keep_outside(std::uint64_t id, const KnownCall& known, const TensorSpec& spec, std::size_t slot,
+                              Content made) {
+  const format::TensorResult* outside = trace_.outside_tensor(id);
+  // Of a call that nobody here has checked, the spec that is sound.
+  const bool checked = known.plan.has_value() || slot >= known.arguments.size();
+  table_.declare(id, checked ? spec : known.arguments[slot], outside == nullptr ? 0 : outside->storage,
+                 outside == nullptr ? 0 : outside->view_of);
+  table_.write(id, std::move(made));
+}
+
+void CallRunner::supply(const format::NativeCall& call, const KnownCall& known,
+                        const std::unordered_set<std::uint64_t>& others) {
+  if (!known.plan) return;
+  const BoundCall& bound = known.plan->call;
+  for (std::size_t i = 0; i < bound.tensors.size(); ++i) {
+    const std::size_t slot = i < known.planned_slots.size() ? known.planned_slots[i] : kNoPlace;
+    const std::uint64_t id = slot < call.tensors.size() ? call.tensors[slot].id : 0;
+    if (id == 0 || others.contains(id) || table_.content(id) != nullptr) continue;
+    Content made = outside_.make({.op = known.plan->op,
+                                  .call = bound,
+                                  .slot = i,
+                                  .id = id,
+                                  .version = call.tensors[slot].version,
+                                  .seq = call.seq,
+                                  .recorded = slot});
+    keep_outside(id, known, bound.tensors[i].spec, slot, std::move(made));
+  }
 }
 
 bool CallRunner::too_large(const KnownCall& known, const BoundCall& call, Step& step) const {
@@ -229,6 +252,16 @@ CaseResult CallRunner::compute(KnownCall& known, Gathered& gathered, const RunOp
   result.reason.clear();
   std::vector<HostTensor>& tensors = gathered.expanded;
   tensors = lent(known, gathered, Whose::kDevice);
+  if (!options_.judge) {
+    auto ran = device_.run({.call = known.plan->call, .outputs = known.plan->outputs, .memory = false}, tensors);
+    result.computed = ran.has_value();
+    result.outcome = ran ? Outcome::kAccepted : outcome_of(ran.error());
+    if (ran)
+      result.actual = std::move(ran->outputs);
+    else
+      result.reason = ran.error().message;
+    return result;
+  }
   run_planned(*known.plan, device_, tensors, how, result);
   if (differs && result.outcome == Outcome::kPassed) {
     result.outcome = known.admitted->outcome;
@@ -357,6 +390,9 @@ void CallRunner::take_outputs(const format::NativeCall& call, const KnownCall& k
     const TensorSpec& given = result.actual[o].spec;
     content.device = held_.keep(Packed(actual[o], content.dtype, row_length(given.shape)));
     const std::size_t place = known.plan ? known.result_of[o] : o;
+    const auto tell = [&](std::uint64_t tensor) {
+      if (options_.on_made) options_.on_made(call.seq, tensor, actual[o]);
+    };
     std::uint64_t into = 0;
     if (o < outputs.size() && !outputs[o].alias.empty())
       if (const auto slot = gathered.call->slot(outputs[o].alias); slot && as_large[*slot] == content.count) {
@@ -375,6 +411,7 @@ void CallRunner::take_outputs(const format::NativeCall& call, const KnownCall& k
       else if (result_of.id != 0 && !table_.share(into, result_of.id))
         table_.write(result_of.id, content);
     }
+    if (into != 0) tell(into);
     actual[o] = {};
     if (into != 0) table_.write(into, std::move(content));
   }

@@ -20,7 +20,7 @@ class CallRunner {
 
   LiveTensors& table() { return table_; }
   OutsideData& outside() { return outside_; }
-  const HeldBytes& held() const { return held_; }
+  HeldBytes& held() { return held_; }
 
   // Nothing that an earlier test made is used in this one, where the trace does not say which tensor is which.
   void begin_test(std::string_view test);
@@ -30,6 +30,8 @@ class CallRunner {
   void run(const format::NativeCall& call, KnownCall& known, Step& step);
   // The first result holds what the first argument does, in its own shape and dtype.
   void carry(const format::NativeCall& call, const KnownCall& known, Step& step);
+  // What a call takes from outside, made although it does not run; tensors in `others` are somebody else's to make.
+  void supply(const format::NativeCall& call, const KnownCall& known, const std::unordered_set<std::uint64_t>& others);
   // Results of a call that nobody ran, and tensors that it wrote.
   void leave_open(const format::NativeCall& call, const KnownCall& known);
 
@@ -51,6 +53,7 @@ class CallRunner {
                Gathered& gathered, Step& step);
   void fetch(const format::NativeCall& call, const KnownCall& known, const std::vector<std::size_t>& slots,
              Gathered& gathered, Step& step);
+  void keep_outside(std::uint64_t id, const KnownCall& known, const TensorSpec& spec, std::size_t slot, Content made);
   bool too_large(const KnownCall& known, const BoundCall& call, Step& step) const;
   CaseResult execute(KnownCall& known, Gathered& gathered, std::vector<Values>* exact);
   CaseResult compute(KnownCall& known, Gathered& gathered, const RunOptions& how);

@@ -221,7 +221,7 @@ std::unique_ptr<KnownCall> KnownCalls::understand(const format::NativeCall& reco
   out->described = op != nullptr;
   const bool exchanges = one_chip_ && collective_of(out->op) != Collective::kNone;
   auto plan = plan_call(out->config, board_);
-  if (exchanges && (plan || !out->described)) {
+  if (exchanges && (plan || !out->described || plan.error().kind != Refusal::Kind::kLost)) {
     understand_exchange(*out);
     return out;
   }

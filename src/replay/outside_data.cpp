@@ -61,6 +61,14 @@ void scale(std::span<float> values, float factor, const TensorSpec& spec) {
 
 }  // namespace
 
+HostTensor recipe_input(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe) {
+  const TensorSpec& spec = call.tensors[slot].spec;
+  HostTensor made = make_input(op, call, slot, recipe, Marks::kOff);
+  if (recipe.distribution != Distribution::kIntegers && !is_integer(spec.dtype.value))
+    scale(made.floats, weight_scale(op, call, slot), spec);
+  return made;
+}
+
 double number_of(const format::NativeValue* value) {
   if (value == nullptr) return 0;
   return value->is(capture::Tag::kFloat) ? value->real : static_cast<double>(value->number);
@@ -189,9 +197,7 @@ Content OutsideData::by_recipe(const Wanted& wanted, std::uint64_t seed) {
               .device = held_.keep(std::move(packed)),
               .origin = Origin::kRecipe};
   }
-  HostTensor made = make_input(op, wanted.call, wanted.slot, recipe, Marks::kOff);
-  scale(made.floats, factor, spec);
-  return kept(std::move(made), Origin::kRecipe);
+  return kept(recipe_input(op, wanted.call, wanted.slot, recipe), Origin::kRecipe);
 }
 
 Content OutsideData::kept(HostTensor tensor, Origin origin) {

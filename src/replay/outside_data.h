@@ -27,6 +27,9 @@ struct Wanted {
 // A number of a trace, whole or not; 0 where there is none.
 double number_of(const format::NativeValue* value);
 
+// An input of a call as a recipe makes it: by its role, weights of a size that keeps sums as large as their terms.
+HostTensor recipe_input(const OpSpec& op, const BoundCall& call, std::size_t slot, const DataRecipe& recipe);
+
 class OutsideData {
  public:
   OutsideData(format::NativeTrace& trace, const DataRecipe& recipe, HeldBytes& held)

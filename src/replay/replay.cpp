@@ -86,7 +86,11 @@ class Replayer {
         on_step_(on_step),
         known_(trace, device.can().board, options.assume_layout, has_one_chip(device.can())),
         chooser_(trace, options.filter),
-        runner_(trace, device, options_, report_) {}
+        runner_(trace, device, options_, report_) {
+    if (options.instead == nullptr) return;
+    for (std::size_t i = 0; i < options.instead->groups.size(); ++i)
+      for (const std::uint64_t call : options.instead->groups[i].calls) replaced_.emplace(call, i);
+  }
 
   Result<Report> all() {
     const auto start = std::chrono::steady_clock::now();
@@ -129,6 +133,8 @@ class Replayer {
     }
     end_inside(call.parent);
     KnownCall& known = known_.of(call);
+    if (const auto group = replaced_.find(call.seq); group != replaced_.end())
+      return leave_out(call, known, group->second);
     Step step;
     step.call = call.seq;
     step.op = known.op;
@@ -161,6 +167,21 @@ class Replayer {
     if (saver_) OPWRIGHT_TRY(saver_->keep(call, known, runner_.table(), step));
     if (step.part != Part::kInside) let_go(call);
     on_step_(step);
+    return {};
+  }
+
+  // A call that somebody else makes.
+  Status leave_out(const format::NativeCall& call, const KnownCall& known, std::size_t number) {
+    const Instead::Group& group = options_.instead->groups[number];
+    LeftOut& left = left_out_[number];
+    runner_.supply(call, known, left.made);
+    for (const format::TensorResult& made : call.results) left.made.insert(made.id);
+    left.calls.push_back(call);
+    cover(call.seq);
+    if (call.seq != group.calls.back()) return {};
+    OPWRIGHT_TRY(group.make(runner_.table(), runner_.held()));
+    for (const format::NativeCall& done : left.calls) let_go(done);
+    left_out_.erase(number);
     return {};
   }
 
@@ -236,6 +257,12 @@ class Replayer {
   CallRunner runner_;
   Ahead ahead_;
   std::optional<TensorFolder> saver_;
+  struct LeftOut {  // calls of a group that were due
+    std::vector<format::NativeCall> calls;
+    std::unordered_set<std::uint64_t> made;  // tensors that they return
+  };
+  std::unordered_map<std::uint64_t, std::size_t> replaced_;  // call -> group
+  std::unordered_map<std::size_t, LeftOut> left_out_;
   std::unordered_set<std::uint64_t> covered_;
   std::vector<format::NativeCall> inside_;  // calls whose inner calls are being replayed, the innermost last
 };

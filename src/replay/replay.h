@@ -22,6 +22,16 @@
 
 namespace opwright::replay {
 
+// Calls that somebody else makes: none of them runs, and when the last of a group is due, `make` has to write what
+// they would have made. What the group takes from outside is there by then.
+struct Instead {
+  struct Group {
+    std::vector<std::uint64_t> calls;  // ascending
+    std::function<Status(LiveTensors& table, HeldBytes& held)> make;
+  };
+  std::vector<Group> groups;  // no call is in two of them
+};
+
 struct Options {
   format::CallFilter filter;               // which calls of the trace
   std::uint64_t until = UINT64_MAX;        // the last of them
@@ -37,6 +47,10 @@ struct Options {
   std::function<void(const PlannedCall&)> on_ran;
   std::optional<PerfPlan> perf;  // time each call that is right, at once and on its own inputs
   std::function<bool()> stop;    // asked between calls; may be empty
+  bool judge = true;             // false: calls run, and nobody looks at what they give
+  // Told of each tensor that a call of this replay made or wrote; may be empty.
+  std::function<void(std::uint64_t call, std::uint64_t tensor, const Values&)> on_made;
+  const Instead* instead = nullptr;
 };
 
 // What became of a call. Most calls of a model's program compute nothing.

@@ -101,7 +101,46 @@ std::string groups_json(const RunDiff& diff, const std::vector<SlowerGroup>& gro
   return json_array(items, true);
 }
 
+constexpr std::size_t kMostOnPage = 100;
+
+std::string page_list_json(std::string_view name, std::string_view kind, const std::vector<Change>& list) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < list.size() && i < kMostOnPage; ++i)
+    items.push_back(json_array({list[i].op, list[i].line, list[i].from, list[i].to}, false));
+  return JsonObject()
+      .add("name", name)
+      .add("kind", kind)
+      .add("count", static_cast<std::int64_t>(list.size()))
+      .add_raw("cases", json_array(items, true))
+      .text();
+}
+
 }  // namespace
+
+std::string since_json(const RunDiff& diff) {
+  const std::vector<std::string> lists{
+      page_list_json("New failures", "bad", diff.new_failures),
+      page_list_json("New cases that fail", "bad", diff.failing_new_cases),
+      page_list_json("Passed before, no verdict now", "bad", diff.lost_verdicts),
+      page_list_json("Less accurate", "warn", diff.accuracy_drops),
+      page_list_json("Slower", "warn", diff.slower),
+      page_list_json("Fixed", "good", diff.fixed),
+      page_list_json("Faster", "good", diff.faster),
+      page_list_json("Other changes", "", diff.changed),
+  };
+  return JsonObject()
+      .add("uid", diff.a.uid)
+      .add("started", diff.a.started)
+      .add("both", diff.both)
+      .add("same", diff.same_outcome)
+      .add("compared_pcc", diff.compared_pcc)
+      .add_bool("enough_times", diff.times.enough)
+      .add("only_before", static_cast<std::int64_t>(diff.only_a.size()))
+      .add("only_now", static_cast<std::int64_t>(diff.only_b.size()))
+      .add_raw("lists", json_array(lists, true))
+      .add_raw("cautions", json_array(diff.cautions, false))
+      .text();
+}
 
 std::string diff_text(const RunDiff& diff, std::size_t most, std::size_t width) {
   std::string text = fmt::format("A {}   {}   {}\nB {}   {}   {}\n\n", visible(diff.a.uid), visible(diff.a.device),

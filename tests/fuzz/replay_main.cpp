@@ -28,7 +28,8 @@
   X(normalize)                   \
   X(per_op)                      \
   X(perf)                        \
-  X(reflection) X(selector) X(shrink) X(suites) X(vectors) X(verb_device) X(verb_file) X(verb_store) X(verb_trace)
+  X(reflection)                  \
+  X(selector) X(shrink) X(suites) X(vectors) X(verb_device) X(verb_file) X(verb_perf) X(verb_store) X(verb_trace)
 
 #define OPWRIGHT_DECLARE(name) extern "C" int opwright_fuzz_##name(const std::uint8_t* data, std::size_t size);
 OPWRIGHT_FUZZ_TARGETS(OPWRIGHT_DECLARE)

@@ -58,6 +58,32 @@ std::int64_t integer_unary(Unary op, std::int64_t x, std::span<const float> para
                       to_integer(static_cast<double>(params[1]), dtype));
     case Unary::kNeg:
       return wrap(0 - u, dtype);
+    case Unary::kBitwiseNot:
+      return wrap(~u, dtype);
+    case Unary::kFill:
+      return to_integer(static_cast<double>(params[0]), dtype);
+    case Unary::kEqz:
+    case Unary::kLogicalNot:
+      return x == 0 ? 1 : 0;
+    case Unary::kNez:
+      return x != 0 ? 1 : 0;
+    case Unary::kGtz:
+      return x > 0 ? 1 : 0;
+    case Unary::kGez:
+      return x >= 0 ? 1 : 0;
+    case Unary::kLtz:
+    case Unary::kSignbit:
+      return x < 0 ? 1 : 0;
+    case Unary::kLez:
+      return x <= 0 ? 1 : 0;
+    case Unary::kSign:
+      return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case Unary::kRelu6:
+      return std::min<std::int64_t>(std::max<std::int64_t>(x, 0), 6);
+    case Unary::kReluMax:
+      return std::min(std::max<std::int64_t>(x, 0), to_integer(static_cast<double>(params[0]), dtype));
+    case Unary::kReluMin:
+      return std::max(std::max<std::int64_t>(x, 0), to_integer(static_cast<double>(params[0]), dtype));
     case Unary::kPower: {
       std::uint64_t out = 1;
       std::uint64_t factor = u;
@@ -77,38 +103,36 @@ std::int64_t integer_unary(Unary op, std::int64_t x, std::span<const float> para
 }
 
 bool has_integer_path(Unary op) {
-  return op == Unary::kAbs || op == Unary::kClamp || op == Unary::kIdentity || op == Unary::kNeg ||
-         op == Unary::kPower || op == Unary::kRelu || op == Unary::kSquare;
-}
-
-std::int64_t integer_binary(Binary op, std::int64_t a, std::int64_t b, DType dtype) {
-  const auto x = static_cast<std::uint64_t>(a);
-  const auto y = static_cast<std::uint64_t>(b);
   switch (op) {
-    case Binary::kAdd:
-      return wrap(x + y, dtype);
-    case Binary::kSub:
-      return wrap(x - y, dtype);
-    case Binary::kMul:
-      return wrap(x * y, dtype);
-    case Binary::kMax:
-      return std::max(a, b);
-    case Binary::kMin:
-      return std::min(a, b);
-    case Binary::kEq:
-      return a == b ? 1 : 0;
-    case Binary::kNe:
-      return a != b ? 1 : 0;
-    case Binary::kGt:
-      return a > b ? 1 : 0;
-    case Binary::kGe:
-      return a >= b ? 1 : 0;
-    case Binary::kLt:
-      return a < b ? 1 : 0;
-    case Binary::kLe:
-      return a <= b ? 1 : 0;
+    case Unary::kAbs:
+    case Unary::kBitwiseNot:
+    case Unary::kClamp:
+    case Unary::kEqz:
+    case Unary::kFill:
+    case Unary::kGez:
+    case Unary::kGtz:
+    case Unary::kIdentity:
+    case Unary::kLez:
+    case Unary::kLogicalNot:
+    case Unary::kLtz:
+    case Unary::kNeg:
+    case Unary::kNez:
+    case Unary::kPower:
+    case Unary::kRelu:
+    case Unary::kRelu6:
+    case Unary::kReluMax:
+    case Unary::kReluMin:
+    case Unary::kSign:
+    case Unary::kSignbit:
+    case Unary::kSquare:
+    // Whole numbers stay as they are.
+    case Unary::kCeil:
+    case Unary::kFloor:
+    case Unary::kRound:
+    case Unary::kTrunc:
+      return true;
     default:
-      return a;
+      return false;
   }
 }
 
@@ -260,7 +284,8 @@ Checked<std::vector<HostTensor>> run_integers(const KernelJob& job, const Binary
       const std::int64_t y = of_b.offset(row);
       for (std::int64_t i = 0; i < length; ++i) {
         const std::int64_t right = b == nullptr ? scalar : b->ints[at(y + (of_b.steps() ? i : 0))];
-        const std::int64_t value = integer_binary(how.op, a.ints[at(x + (of_a.steps() ? i : 0))], right, dtype);
+        const std::int64_t value = wrap(
+            static_cast<std::uint64_t>(integer_binary(how.op, a.ints[at(x + (of_a.steps() ? i : 0))], right)), dtype);
         if (out.integer())
           out.ints[at(row * length + i)] = wrap(static_cast<std::uint64_t>(value), out.spec.dtype.value);
         else

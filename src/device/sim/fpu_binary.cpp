@@ -43,6 +43,18 @@ constexpr std::array kNames{
     std::pair{Binary::kLogicalAnd, std::string_view("logical_and")},
     std::pair{Binary::kLogicalOr, std::string_view("logical_or")},
     std::pair{Binary::kLogicalXor, std::string_view("logical_xor")},
+    std::pair{Binary::kXlogy, std::string_view("xlogy")},
+    std::pair{Binary::kBiasGelu, std::string_view("bias_gelu")},
+    std::pair{Binary::kDivNoNan, std::string_view("div_no_nan")},
+    std::pair{Binary::kFloorDiv, std::string_view("floor_div")},
+    std::pair{Binary::kBitwiseAnd, std::string_view("bitwise_and")},
+    std::pair{Binary::kBitwiseOr, std::string_view("bitwise_or")},
+    std::pair{Binary::kBitwiseXor, std::string_view("bitwise_xor")},
+    std::pair{Binary::kShiftLeft, std::string_view("bitwise_left_shift")},
+    std::pair{Binary::kShiftRight, std::string_view("bitwise_right_shift")},
+    std::pair{Binary::kShiftRightLogical, std::string_view("logical_right_shift")},
+    std::pair{Binary::kGcd, std::string_view("gcd")},
+    std::pair{Binary::kLcm, std::string_view("lcm")},
 };
 
 constexpr int kMaxPhases = 4;  // element-wise kernels run at HiFi4
@@ -81,6 +93,8 @@ float on_matrix(Binary op, float a, float b, Dst dst) {
       const float sum = engine::add_sources(sfpu(Unary::kExp2, a, dst, false), sfpu(Unary::kExp2, b, dst, false), fp32);
       return sfpu(Unary::kLog2, sum, dst, false);
     }
+    case Binary::kBiasGelu:
+      return sfpu(Unary::kGelu, engine::add_sources(a, b, fp32), dst, false);
     case Binary::kLdexp:
       return on_matrix(Binary::kMul, a, sfpu(Unary::kExp2, b, dst, false), dst);
     default:
@@ -164,8 +178,17 @@ float on_vector(Binary op, float a, float b, Dst dst) {
       return a != 0.0F || b != 0.0F ? 1.0F : 0.0F;
     case Binary::kLogicalXor:
       return (a != 0.0F) != (b != 0.0F) ? 1.0F : 0.0F;
+    case Binary::kXlogy:
+      return a == 0.0F && b >= 0.0F ? 0.0F : away(a * std::log(b), dst);
+    case Binary::kBiasGelu:
+      return sfpu(Unary::kGelu, nearest_even(lane::add(a, b), dst), dst, false);
+    case Binary::kDivNoNan:
+      return is_zero(b) ? 0.0F : divide(a, b, dst);
+    case Binary::kFloorDiv:
+      return is_zero(b) ? divide(a, b, dst) : nearest_even(std::floor(a / b), dst);
+    default:
+      return a;
   }
-  return a;
 }
 
 constexpr std::int64_t kGrain = 1 << 15;
@@ -316,6 +339,7 @@ std::optional<Binary> find_binary(std::string_view name) {
   if (name == "sub") return Binary::kSub;
   if (name == "mul") return Binary::kMul;
   if (name == "div") return Binary::kDiv;
+  if (name == "logical_left_shift") return Binary::kShiftLeft;
   for (const auto& [value, known] : kNames) {
     if (known == name) return value;
   }
@@ -335,6 +359,7 @@ Engine engine_of(Binary op, DType a, DType b, bool fast) {
     case Binary::kSquaredDifference:
     case Binary::kLogAddExp:
     case Binary::kLogAddExp2:
+    case Binary::kBiasGelu:
     case Binary::kLdexp:
       return same && a == DType::kFloat32 ? Engine::kVector : Engine::kMatrix;
     default:

@@ -38,6 +38,20 @@ enum class Binary : std::uint8_t {
   kLogicalAnd,
   kLogicalOr,
   kLogicalXor,
+  // Of no recorded numerics: modelled.
+  kXlogy,
+  kBiasGelu,
+  kDivNoNan,
+  kFloorDiv,
+  // Of integers alone.
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
+  kShiftLeft,
+  kShiftRight,
+  kShiftRightLogical,
+  kGcd,
+  kLcm,
 };
 std::string_view name_of(Binary op);  // "add", as the last part of the operator's name
 std::optional<Binary> find_binary(std::string_view name);
@@ -46,6 +60,9 @@ enum class Engine : std::uint8_t { kMatrix, kVector };
 
 // Which engine the library takes. `fast`: fast_and_approximate_mode of multiply and divide.
 Engine engine_of(Binary op, DType a, DType b, bool fast = false);
+
+// The same of two integers, before the dtype cuts it.
+std::int64_t integer_binary(Binary op, std::int64_t a, std::int64_t b);
 
 // out = op(a, b) element by element, as the destination register holds it; all of one size. `out` may be `a` or `b`.
 // `a`, `b` as in memory: denormals and what source registers drop are dealt with here.

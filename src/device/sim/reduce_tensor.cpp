@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/parallel.h"
 
@@ -12,7 +13,10 @@ constexpr std::array kRows{
     Reduction{.name = "max", .fold = [](double held, double next) { return next > held ? next : held; }},
     Reduction{.name = "mean", .divides = true},
     Reduction{.name = "min", .fold = [](double held, double next) { return next < held ? next : held; }},
+    Reduction{.name = "prod", .fold = [](double held, double next) { return held * next; }},
+    Reduction{.name = "std", .squares = true, .root = true},
     Reduction{.name = "sum"},
+    Reduction{.name = "var", .squares = true},
 };
 
 constexpr std::int64_t kGrain = 16;
@@ -146,6 +150,42 @@ HostTensor reduce_tensor(const HostTensor& input, const std::vector<std::size_t>
   return result;
 }
 
+namespace {
+
+// Variance and its root, in float32 of two passes over the tensor: numerics are modelled.
+HostTensor reduce_spread(const HostTensor& input, const std::vector<std::size_t>& dims, const Reduction& how,
+                         double factor, double correction, const OutputSpec& out) {
+  HostTensor result = unwritten(out);
+  const Shape& shape = input.spec.shape;
+  Shape step(shape.size(), 0);  // of the result, along each dimension of the input
+  std::int64_t next = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (std::ranges::find(dims, i) != dims.end()) continue;
+    step[i] = next;
+    next *= shape[i];
+  }
+  const auto target = [&](std::int64_t element) {
+    std::int64_t to = 0;
+    for (std::size_t i = shape.size(); i-- > 0; element /= shape[i]) to += element % shape[i] * step[i];
+    return static_cast<std::size_t>(to);
+  };
+  std::vector<float> means(result.floats.size()), squares(result.floats.size());
+  const auto count = static_cast<float>(input.size() / std::max<std::int64_t>(result.size(), 1));
+  for (std::int64_t i = 0; i < input.size(); ++i) means[target(i)] += input.floats[static_cast<std::size_t>(i)] / count;
+  for (std::int64_t i = 0; i < input.size(); ++i) {
+    const float rest = input.floats[static_cast<std::size_t>(i)] - means[target(i)];
+    squares[target(i)] += rest * rest;
+  }
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    const float spread = squares[i] / (count - static_cast<float>(correction));
+    result.floats[i] = static_cast<float>(factor) * (how.root ? std::sqrt(spread) : spread);
+  }
+  pack(result.floats, row_length(out.spec.shape), out.spec.dtype.value, Dst::kFp32);
+  return result;
+}
+
+}  // namespace
+
 const Reduction* find_reduction(std::string_view name) {
   const auto found = std::ranges::find(kRows, name, &Reduction::name);
   return found == kRows.end() ? nullptr : &*found;
@@ -166,6 +206,8 @@ Checked<std::vector<HostTensor>> run_reduction(const KernelJob& job, const Reduc
   const ComputeConfig defaults{.fidelity = job.board.wormhole() ? Fidelity::kHiFi3 : Fidelity::kHiFi4,
                                .fp32_acc = true};
   OPWRIGHT_CHECK_ASSIGN(const ComputeConfig config, compute_argument(job.call, defaults));
+  OPWRIGHT_CHECK_ASSIGN(const bool corrected, job.call.flag("correction", true));
+  if (how.squares) return std::vector{reduce_spread(input, dims, how, scalar, corrected ? 1 : 0, job.outputs[0])};
   return std::vector{reduce_tensor(input, dims, how, scalar, engine_mode(config), job.outputs[0])};
 }
 

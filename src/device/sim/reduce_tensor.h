@@ -16,6 +16,8 @@ struct Reduction {
   std::string_view name;  // the last part of the operator's name
   double (*fold)(double held, double next) = nullptr;
   bool divides = false;  // by the number of values
+  bool squares = false;  // takes what is left of each value without their mean, squared, and divides
+  bool root = false;     // of that
 };
 const Reduction* find_reduction(std::string_view name);  // null: there is none of that name
 

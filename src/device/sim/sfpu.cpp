@@ -22,12 +22,20 @@ namespace {
 constexpr std::array kNames{
     std::pair{Unary::kAbs, std::string_view("abs")},
     std::pair{Unary::kAcos, std::string_view("acos")},
+    std::pair{Unary::kAcosh, std::string_view("acosh")},
     std::pair{Unary::kAsin, std::string_view("asin")},
+    std::pair{Unary::kAsinh, std::string_view("asinh")},
     std::pair{Unary::kAtan, std::string_view("atan")},
+    std::pair{Unary::kAtanh, std::string_view("atanh")},
+    std::pair{Unary::kBitwiseNot, std::string_view("bitwise_not")},
+    std::pair{Unary::kCbrt, std::string_view("cbrt")},
     std::pair{Unary::kCeil, std::string_view("ceil")},
+    std::pair{Unary::kCelu, std::string_view("celu")},
     std::pair{Unary::kClamp, std::string_view("clamp")},
     std::pair{Unary::kCos, std::string_view("cos")},
     std::pair{Unary::kCosh, std::string_view("cosh")},
+    std::pair{Unary::kDeg2rad, std::string_view("deg2rad")},
+    std::pair{Unary::kDigamma, std::string_view("digamma")},
     std::pair{Unary::kElu, std::string_view("elu")},
     std::pair{Unary::kEqz, std::string_view("eqz")},
     std::pair{Unary::kErf, std::string_view("erf")},
@@ -36,47 +44,68 @@ constexpr std::array kNames{
     std::pair{Unary::kExp, std::string_view("exp")},
     std::pair{Unary::kExp2, std::string_view("exp2")},
     std::pair{Unary::kExpm1, std::string_view("expm1")},
+    std::pair{Unary::kFill, std::string_view("fill")},
     std::pair{Unary::kFloor, std::string_view("floor")},
     std::pair{Unary::kFrac, std::string_view("frac")},
     std::pair{Unary::kGelu, std::string_view("gelu")},
     std::pair{Unary::kGez, std::string_view("gez")},
     std::pair{Unary::kGtz, std::string_view("gtz")},
+    std::pair{Unary::kHardshrink, std::string_view("hardshrink")},
     std::pair{Unary::kHardsigmoid, std::string_view("hardsigmoid")},
     std::pair{Unary::kHardswish, std::string_view("hardswish")},
     std::pair{Unary::kHardtanh, std::string_view("hardtanh")},
+    std::pair{Unary::kHeaviside, std::string_view("heaviside")},
+    std::pair{Unary::kI0, std::string_view("i0")},
+    std::pair{Unary::kI1, std::string_view("i1")},
     std::pair{Unary::kIdentity, std::string_view("identity")},
     std::pair{Unary::kIsfinite, std::string_view("isfinite")},
     std::pair{Unary::kIsinf, std::string_view("isinf")},
     std::pair{Unary::kIsnan, std::string_view("isnan")},
+    std::pair{Unary::kIsneginf, std::string_view("isneginf")},
+    std::pair{Unary::kIsposinf, std::string_view("isposinf")},
     std::pair{Unary::kLeakyRelu, std::string_view("leaky_relu")},
     std::pair{Unary::kLez, std::string_view("lez")},
+    std::pair{Unary::kLgamma, std::string_view("lgamma")},
     std::pair{Unary::kLog, std::string_view("log")},
     std::pair{Unary::kLog10, std::string_view("log10")},
     std::pair{Unary::kLog1p, std::string_view("log1p")},
     std::pair{Unary::kLog2, std::string_view("log2")},
+    std::pair{Unary::kLogSigmoid, std::string_view("log_sigmoid")},
     std::pair{Unary::kLogicalNot, std::string_view("logical_not")},
+    std::pair{Unary::kLogit, std::string_view("logit")},
     std::pair{Unary::kLtz, std::string_view("ltz")},
     std::pair{Unary::kMish, std::string_view("mish")},
     std::pair{Unary::kNeg, std::string_view("neg")},
     std::pair{Unary::kNez, std::string_view("nez")},
     std::pair{Unary::kPower, std::string_view("power")},
+    std::pair{Unary::kRad2deg, std::string_view("rad2deg")},
+    std::pair{Unary::kRdiv, std::string_view("rdiv")},
     std::pair{Unary::kReciprocal, std::string_view("reciprocal")},
     std::pair{Unary::kRelu, std::string_view("relu")},
     std::pair{Unary::kRelu6, std::string_view("relu6")},
+    std::pair{Unary::kReluMax, std::string_view("relu_max")},
+    std::pair{Unary::kReluMin, std::string_view("relu_min")},
     std::pair{Unary::kRound, std::string_view("round")},
+    std::pair{Unary::kRpow, std::string_view("rpow")},
     std::pair{Unary::kRsqrt, std::string_view("rsqrt")},
+    std::pair{Unary::kSelu, std::string_view("selu")},
     std::pair{Unary::kSigmoid, std::string_view("sigmoid")},
     std::pair{Unary::kSigmoidAccurate, std::string_view("sigmoid_accurate")},
     std::pair{Unary::kSign, std::string_view("sign")},
+    std::pair{Unary::kSignbit, std::string_view("signbit")},
     std::pair{Unary::kSilu, std::string_view("silu")},
     std::pair{Unary::kSin, std::string_view("sin")},
     std::pair{Unary::kSinh, std::string_view("sinh")},
+    std::pair{Unary::kSoftcap, std::string_view("softcap")},
     std::pair{Unary::kSoftplus, std::string_view("softplus")},
+    std::pair{Unary::kSoftshrink, std::string_view("softshrink")},
     std::pair{Unary::kSoftsign, std::string_view("softsign")},
     std::pair{Unary::kSqrt, std::string_view("sqrt")},
     std::pair{Unary::kSquare, std::string_view("square")},
     std::pair{Unary::kTan, std::string_view("tan")},
     std::pair{Unary::kTanh, std::string_view("tanh")},
+    std::pair{Unary::kTanhshrink, std::string_view("tanhshrink")},
+    std::pair{Unary::kThreshold, std::string_view("threshold")},
     std::pair{Unary::kTrunc, std::string_view("trunc")},
 };
 
@@ -172,7 +201,7 @@ double accurate(Unary op, double x, std::span<const float> params) {
     case Unary::kTanh:
       return std::tanh(x);
     default:
-      return x;
+      return modelled(op, x, params).value_or(x);
   }
 }
 
@@ -205,6 +234,12 @@ std::optional<Result> on_bits(Unary op, float x, std::span<const float> params) 
       return yes(nan);
     case Unary::kIsinf:
       return yes((bits & 0x7FFFFFFF) == 0x7F800000);
+    case Unary::kIsposinf:
+      return yes(bits == 0x7F800000);
+    case Unary::kIsneginf:
+      return yes(bits == 0xFF800000);
+    case Unary::kSignbit:
+      return yes(negative);
     case Unary::kIsfinite:
       return yes((bits & 0x7F800000) != 0x7F800000);
     case Unary::kSign:

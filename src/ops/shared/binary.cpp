@@ -161,6 +161,10 @@ std::vector<Param> binary_params(const BinaryOp& op) {
   out.push_back({.name = "sub_core_grids", .era1 = next, .lost = Lost::kNoMatter});
   out.push_back({.name = "sub_device_id", .lost = Lost::kNoMatter});
   out.push_back({.name = "fast_and_approximate_mode"});
+  if (op.first == "input_a") {
+    out.push_back({.name = "input_tensor_a"});
+    out.push_back({.name = "input_tensor_b"});
+  }
   if (!op.number.empty()) {
     out[1].place = 1;
     out.push_back({.name = op.number});

@@ -18,6 +18,8 @@ struct BinaryOp {
     kCompare,   // as sums; UINT8 runs as UINT16
     kSame,      // one dtype for both
     kPower,     // floats, one dtype for both
+    kFloats,    // floats of any kind together
+    kInteger,   // integers alone, one dtype for both
   };
   std::string_view name;  // "ttnn.add"
   std::string_view type;  // of the library's BinaryOpType: "ADD"
@@ -54,6 +56,13 @@ OpSpec binary_spec(std::vector<Param> params = binary_params(Op)) {
                           std::size_t) { return binary_budget(Op, call, outputs); },
              .on_whole = Op.on_whole};
   if (!Op.alias.empty()) out.aliases.push_back(Op.alias);
+  // Other releases have the names of the operators that are not in place.
+  if (Op.first == "input_a")
+    out.rebind = [](BoundCall& call) -> Checked<void> {
+      rename_operand(call, "input_tensor_a", Op.first);
+      rename_operand(call, "input_tensor_b", Op.second);
+      return {};
+    };
   if (!Op.number.empty())
     out.rebind = [](BoundCall& call) -> Checked<void> {
       rename_operand(call, Op.number, Op.second);

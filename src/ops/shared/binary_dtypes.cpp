@@ -15,7 +15,7 @@ using Dtypes = BinaryOp::Dtypes;
 bool wide_integer(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kUint32; }
 
 bool takes(Dtypes dtypes, DType dtype) {
-  if (!is_integer(dtype)) return true;
+  if (!is_integer(dtype)) return dtypes != Dtypes::kInteger;
   switch (dtypes) {
     case Dtypes::kSum:
     case Dtypes::kProduct:
@@ -26,13 +26,16 @@ bool takes(Dtypes dtypes, DType dtype) {
     case Dtypes::kSame:
       return wide_integer(dtype);
     case Dtypes::kPower:
+    case Dtypes::kFloats:
       return false;
+    case Dtypes::kInteger:
+      return dtype != DType::kUint8;
   }
   return false;
 }
 
 bool together(Dtypes dtypes, DType a, DType b) {
-  if (dtypes == Dtypes::kSame || dtypes == Dtypes::kPower) return a == b;
+  if (dtypes == Dtypes::kSame || dtypes == Dtypes::kPower || dtypes == Dtypes::kInteger) return a == b;
   return is_integer(a) || is_integer(b) ? a == b : true;
 }
 
@@ -52,7 +55,7 @@ Checked<BinaryDtypes> binary_dtypes(const BinaryOp& op, DType a, std::optional<D
   }
   if (op.dtypes == Dtypes::kCompare && out.a == DType::kUint8) out.a = DType::kUint16;
   if (op.dtypes == Dtypes::kCompare && out.b == DType::kUint8) out.b = DType::kUint16;
-  if (op.dtypes == Dtypes::kPower && is_integer(a))
+  if (op.type == "POWER" && is_integer(a))
     return refuse(
         fmt::format("Input tensor A dtype {} is not supported for binary operation POWER: tensor exponents are not "
                     "supported for integer inputs, use a scalar integer exponent",

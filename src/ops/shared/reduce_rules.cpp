@@ -22,7 +22,7 @@ bool one_inner_dim(const std::vector<std::size_t>& dims, std::size_t rank) {
 // Row-major inputs keep their layout where a kernel for them exists.
 Layout reduced_layout(const BoundCall& call, const TensorSpec& input, const std::vector<std::size_t>& dims,
                       const Reduction& how, const MemoryConfig& out) {
-  if (tiled(input) || how.selects) return Layout::kTile;
+  if (tiled(input) || how.selects || how.spread != Reduction::Spread::kNone) return Layout::kTile;
   if (is_integer(input.dtype.value) || sharded(input) || out.sharded()) return Layout::kTile;
   const std::size_t rank = input.shape.size();
   const bool both = dims.size() == 2 && dims[0] + 2 == rank && dims[1] + 1 == rank && call.passed("dim");
@@ -74,6 +74,15 @@ Checked<void> check_padding(const TensorSpec& input, const std::vector<std::size
 
 Checked<void> check_dtype(const TensorSpec& input, const Reduction& how) {
   const DType dtype = input.dtype.value;
+  if (how.spread != Reduction::Spread::kNone)
+    OPWRIGHT_REQUIRE(dtype == DType::kBfloat16 || dtype == DType::kFloat32 || dtype == DType::kBfloat8B,
+                     "Only FLOAT32, BFLOAT16, and BFLOAT8_B are supported for Std/Var reduction - got DataType::{}",
+                     name_of(dtype));
+  if (how.name == "ttnn.prod")
+    OPWRIGHT_REQUIRE(dtype == DType::kBfloat16 || dtype == DType::kFloat32 || dtype == DType::kBfloat8B,
+                     "Error - unsupported data type for prod, expected BFLOAT16, FLOAT32 or BFLOAT8_B but got "
+                     "DataType::{}.",
+                     name_of(dtype));
   if (how.averages)
     OPWRIGHT_REQUIRE(dtype != DType::kInt32 && dtype != DType::kUint32,
                      "{} does not support integer inputs - got DataType::{}.", how.name, name_of(dtype));
@@ -155,7 +164,7 @@ Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board
 }
 
 Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims, const Reduction& how, double factor,
-                   const Rows& rows) {
+                   const Rows& rows, double correction) {
   const Shape& shape = input.spec.shape;
   const std::size_t rank = shape.size();
   Shape stride(rank, 1);
@@ -186,10 +195,22 @@ Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims
       const std::int64_t base = offset(rows.at(r) * rows.length + i, kept, kept_stride);
       double value = how.start;
       double magnitude = 0;
+      double mean = 0;
+      if (how.spread != Reduction::Spread::kNone)
+        for (const std::int64_t step : offsets) mean += input.at(base + step) / static_cast<double>(count);
       for (const std::int64_t step : offsets) {
         const double x = input.at(base + step);
-        value = how.step(value, x);
-        magnitude += std::abs(x);
+        value = how.spread != Reduction::Spread::kNone ? value + (x - mean) * (x - mean) : how.step(value, x);
+        magnitude += how.spread != Reduction::Spread::kNone ? x * x : std::abs(x);
+      }
+      if (how.spread != Reduction::Spread::kNone) {
+        const double among = static_cast<double>(count) - correction;
+        const bool root = how.spread == Reduction::Spread::kDeviation;
+        exact.value.push_back(factor * (root ? std::sqrt(value / among) : value / among));
+        // Of a root the error of its argument counts half as much, as a part of it.
+        const double size = magnitude / static_cast<double>(count);
+        exact.magnitude.push_back(std::abs(factor) * (root ? std::sqrt(size) : size));
+        continue;
       }
       const double scale = how.averages ? factor / static_cast<double>(count) : factor;
       exact.value.push_back(value * scale);
@@ -203,7 +224,8 @@ Checked<Exact> reduce_reference(const ReferenceJob& job, const Reduction& how) {
   const HostTensor& input = *job.input("input_tensor");
   OPWRIGHT_CHECK_ASSIGN(const auto dims, reduce_dims(job.call, input.spec.shape.size()));
   OPWRIGHT_CHECK_ASSIGN(const double scalar, job.call.number("scalar", 1.0));
-  return reduce_exact(input, dims, how, scalar, job.rows);
+  OPWRIGHT_CHECK_ASSIGN(const bool corrected, job.call.flag("correction", true));
+  return reduce_exact(input, dims, how, scalar, job.rows, corrected ? 1 : 0);
 }
 
 ErrorBudget sum_budget(std::int64_t terms) {
@@ -230,6 +252,11 @@ ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how) {
       }
   }
   ErrorBudget budget = how.budget(terms);
+  if (how.spread != Reduction::Spread::kNone)
+    return {.kind = ErrorBudget::Kind::kElementwise,
+            .ulps = 4,
+            .relative = 0x1p-7,
+            .why = fmt::format("spread of {} values around their mean, modelled", terms)};
   // What the source registers do not hold of a float32, as in products.
   if (input != nullptr && input->dtype.value == DType::kFloat32) budget.relative += 0x1p-10;
   // One dimension after the other; between them the sums lie in memory.

@@ -25,6 +25,8 @@ struct Reduction {
   double (*step)(double held, double value) = [](double held, double value) { return held + value; };
   bool selects = false;   // the result is one of the values: it needs one, and is exact
   bool averages = false;  // divided by their number: integers are refused
+  enum class Spread : std::uint8_t { kNone, kVariance, kDeviation };
+  Spread spread = Spread::kNone;                           // of the values around their mean, in place of their sum
   ErrorBudget (*budget)(std::int64_t terms) = sum_budget;  // how far a device may be off, where it selects none
   OnWhole on_whole = OnWhole::kAsBudgeted;
 };
@@ -36,8 +38,9 @@ Shape reduced_shape(const Shape& shape, const std::vector<std::size_t>& dims, bo
 
 Checked<std::vector<OutputSpec>> infer_reduce(const BoundCall& call, const Board& board, const Reduction& how);
 // `dims` of `input` reduced, for the rows of the output that are asked for.
+// `correction`: by how many values a variance has fewer than it was made of.
 Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims, const Reduction& how, double factor,
-                   const Rows& rows);
+                   const Rows& rows, double correction = 0);
 Checked<Exact> reduce_reference(const ReferenceJob& job, const Reduction& how);
 ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how);
 // Parameters that all of them share.

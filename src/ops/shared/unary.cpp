@@ -14,6 +14,13 @@
 namespace opwright {
 namespace {
 
+// The function's own name: without the underscore of what writes in place.
+std::string_view function_of(const UnaryOp& op) {
+  std::string_view name = short_name(op.name);
+  if (op.in_place) name.remove_suffix(1);
+  return name;
+}
+
 bool takes(UnaryOp::Integers integers, DType dtype) {
   if (!is_integer(dtype)) return true;
   switch (integers) {
@@ -60,11 +67,24 @@ Checked<TensorSpec> given_output(const BoundCall& call, const TensorSpec& input,
 std::vector<Param> unary_params(const UnaryOp& op) {
   std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true, .role = op.data}};
   if (op.fast_flag) out.push_back({.name = "fast_and_approximate_mode", .era1 = 1});
-  const int next = op.fast_flag ? 2 : 1;
+  int next = op.fast_flag ? 2 : 1;
+  for (const UnaryNumber& number : op.numbers)
+    if (!number.name.empty()) out.push_back({.name = number.name, .era1 = next++, .required = number.required});
   out.push_back({.name = "memory_config", .era1 = next});
+  if (op.in_place) return out;
   out.push_back({.name = "output_tensor", .era1 = next + 1, .role = Role::kBuffer});
   out.push_back({.name = "sub_core_grids", .era1 = next + 2, .lost = Lost::kNoMatter});
   if (!op.keyword.empty()) out.push_back({.name = op.keyword});
+  return out;
+}
+
+Checked<std::vector<double>> unary_numbers(const UnaryOp& op, const BoundCall& call) {
+  std::vector<double> out;
+  for (const UnaryNumber& number : op.numbers) {
+    if (number.name.empty()) continue;
+    OPWRIGHT_CHECK_ASSIGN(const double value, call.number(number.name, number.otherwise));
+    out.push_back(value);
+  }
   return out;
 }
 
@@ -73,6 +93,7 @@ Checked<std::vector<OutputSpec>> infer_unary(const UnaryOp& op, const BoundCall&
   const TensorSpec* input = call.tensor(param);
   if (input == nullptr) return type_error(call.op, param, call.find(param) != nullptr ? *call.find(param) : Value());
   OPWRIGHT_CHECK(runs_fast(call));
+  OPWRIGHT_CHECK(unary_numbers(op, call));
   if (call.passed("memory_config") && call.memory("memory_config") == nullptr)
     return type_error(call.op, "memory_config", *call.find("memory_config"));
   OPWRIGHT_REQUIRE(!on_host(*input), "Unary operation requires input to be on Device. Input storage type: 0");
@@ -86,6 +107,11 @@ Checked<std::vector<OutputSpec>> infer_unary(const UnaryOp& op, const BoundCall&
       eltwise::has_elements(*input) || !sharded(*input),
       "Borrowed-memory DFB id 0 (from TensorParameter 'input') exceeds the borrowed Buffer's per-bank size "
       "of 0 B.");
+  if (op.in_place) {
+    OPWRIGHT_CHECK_ASSIGN(auto outputs, eltwise::one_output(*input, board));
+    outputs[0].alias = param;
+    return outputs;
+  }
   if (call.passed("output_tensor")) {
     OPWRIGHT_CHECK_ASSIGN(TensorSpec given, given_output(call, *input, from));
     OPWRIGHT_CHECK_ASSIGN(auto outputs, eltwise::one_output(std::move(given), board));
@@ -125,24 +151,25 @@ Checked<bool> runs_fast(const BoundCall& call) {
 
 Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job) {
   const HostTensor& input = *job.input("input_tensor");
-  const ExactUnary function = find_exact_unary(short_name(op.name));
+  const ExactUnary function = find_exact_unary(function_of(op));
   if (function == nullptr) return unsupported("", fmt::format("{} has no exact function", job.call.op));
-  Exact exact = map_rows(job, input, [&](double x) { return function(x, {}); });
+  OPWRIGHT_CHECK_ASSIGN(const std::vector<double> numbers, unary_numbers(op, job.call));
+  Exact exact = map_rows(job, input, [&](double x) { return function(x, numbers); });
   // A gate that closes before minus infinity comes to it: 0, minus infinity and NaN are all right.
-  if (std::isnan(function(-INFINITY, {})) && function(-0x1p100, {}) == 0) {
+  if (std::isnan(function(-INFINITY, numbers)) && function(-0x1p100, numbers) == 0) {
     const std::vector<double> given = map_rows(job, input, [](double x) { return x; }).value;
     for (std::size_t i = 0; i < given.size(); ++i)
       if (given[i] == -INFINITY) exact.open.push_back(i);
   }
   OPWRIGHT_CHECK_ASSIGN(const bool fast, runs_fast(job.call));
   // The error of a fast variant depends on where it is asked.
-  if (fast && fast_error(short_name(op.name), 0.0) >= 0.0)
-    exact.magnitude = map_rows(job, input, [&](double x) { return fast_error(short_name(op.name), x); }).value;
+  if (fast && fast_error(function_of(op), 0.0) >= 0.0)
+    exact.magnitude = map_rows(job, input, [&](double x) { return fast_error(function_of(op), x); }).value;
   return exact;
 }
 
 std::vector<double> unary_corners(const UnaryOp& op) {
-  const auto corners = corners_of(short_name(op.name));
+  const auto corners = corners_of(function_of(op));
   return {corners.begin(), corners.end()};
 }
 
@@ -155,7 +182,7 @@ ErrorBudget unary_budget(const UnaryOp& op, const BoundCall& call, std::span<con
   budget.why = op.exact ? "one rounding of the result" : "the vector unit's accurate variant";
   if (op.exact) return budget;
   const auto fast = runs_fast(call);
-  if (fast && *fast && fast_error(short_name(op.name), 0.0) >= 0.0) {
+  if (fast && *fast && fast_error(function_of(op), 0.0) >= 0.0) {
     budget.relative = 1.0;  // of what the reference gives as magnitude
     budget.why = "the vector unit's fast variant, as recorded";
   } else if (fast && *fast) {

@@ -1,6 +1,7 @@
 // Element-wise operators of one operand: arguments of both eras, what the library refuses and returns, exact results.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,13 @@
 #include "ops/op.h"
 
 namespace opwright {
+
+// A number that the function takes besides its operand.
+struct UnaryNumber {
+  std::string_view name = {};
+  double otherwise = 0;
+  bool required = false;
+};
 
 struct UnaryOp {
   enum class Integers : std::uint8_t { kNone, kInt32, kWide, kNotUint8, kAll };
@@ -22,6 +30,8 @@ struct UnaryOp {
   OnWhole on_whole = OnWhole::kAsBudgeted;
   std::string_view alias = {};
   std::string_view keyword = {};  // a further parameter, by name only
+  std::array<UnaryNumber, 2> numbers = {};
+  bool in_place = false;  // writes into its operand, and gives it back
 };
 
 // Parameters, with the flag where the operator has one.
@@ -41,6 +51,8 @@ Exact map_rows(const ReferenceJob& job, const HostTensor& input, F&& function) {
       out.value.push_back(function(input.at(job.rows.at(r) * job.rows.length + i)));
   return out;
 }
+// The numbers of a call, in the order of the function's parameters.
+Checked<std::vector<double>> unary_numbers(const UnaryOp& op, const BoundCall& call);
 // Whether the call asks for the fast variant of its function, by flag, mode or variant.
 Checked<bool> runs_fast(const BoundCall& call);
 Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job);

@@ -1,5 +1,6 @@
 // Functions of one value, applied to many at once in wide registers: the judge asks four times an element behind a
-// fused function. To a few units in the last place of a double they are those of unary_exact.h.
+// fused function. They are those of unary_exact.h to a few units in the last place of a float: bounds follow from them,
+// exact results never.
 #pragma once
 
 #include <span>

@@ -112,8 +112,8 @@ function pccText(value) {
 
 const shownName = (name) => (name === "" ? "unknown" : cut(name, MOST_NAME));
 
-function copyButton(textOf) {
-  const button = el("button", { type: "button", class: "copy", onclick: copy }, "Copy");
+function copyButton(textOf, label = "Copy") {
+  const button = el("button", { type: "button", class: "copy", onclick: copy }, label);
   async function copy(event) {
     event.stopPropagation();
     const text = await textOf();
@@ -124,7 +124,7 @@ function copyButton(textOf) {
       copied = copyBySelection(text, button);
     }
     button.textContent = copied ? "Copied" : "Select it by hand";
-    setTimeout(() => (button.textContent = "Copy"), 1500);
+    setTimeout(() => (button.textContent = label), 1500);
   }
   return button;
 }

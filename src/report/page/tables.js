@@ -53,7 +53,7 @@ function renderTabs(id, panel, tabs, chosen, choose) {
 
 // -------------------------------------------------------------------------------------------------------- by property
 
-const GROUPS = [["op", "Operator"], ["dtype", "Dtype"], ["layout", "Layout"], ["memory", "Memory"], ["model", "Model"], ["suite", "Suite"]];
+const GROUPS = [["op", "Operation"], ["dtype", "Dtype"], ["layout", "Layout"], ["memory", "Memory"], ["model", "Model"], ["suite", "Suite"]];
 
 function groupColumns(property, label) {
   const good = goodName() === "passed" ? "Passed" : "Accepted";

@@ -2,8 +2,9 @@
 
 #include <zstd.h>
 
-#include <cstdlib>
 #include <memory>
+
+#include "base/broken.h"
 
 namespace opwright::store {
 
@@ -14,7 +15,7 @@ std::string compress(std::string_view bytes) {
   std::string packed(ZSTD_compressBound(bytes.size()), '\0');
   const std::size_t size =
       ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), kLevel);
-  if (ZSTD_isError(size)) std::abort();  // the buffer is large enough by construction
+  if (ZSTD_isError(size)) broken("a text can be packed into a buffer of zstd's own bound", ZSTD_getErrorName(size));
   packed.resize(size);
   return packed;
 }

@@ -1,8 +1,8 @@
 #include "store/sqlite/tables.h"
 
 #include <array>
-#include <cstdlib>
 
+#include "base/broken.h"
 #include "model/record_fields.h"
 
 namespace opwright::store::sqlite {
@@ -80,7 +80,8 @@ std::span<const TablePart> table_parts() { return parts(); }
 
 const TablePart& part_of(Part part) {
   const auto& found = parts()[static_cast<std::size_t>(part) - 1];
-  if (found.part != part) std::abort();
+  if (found.part != part)
+    broken("parts of tables stand in the order of their numbers", std::to_string(static_cast<int>(part)));
   return found;
 }
 

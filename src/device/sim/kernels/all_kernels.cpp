@@ -116,7 +116,8 @@ const Kernel* find_kernel(std::string_view op) {
   static const auto by_name = [] {
     std::map<std::string_view, const Kernel*> index;
     for (const Kernel* kernel : all_kernels()) index.emplace(kernel->op, kernel);
-    for (const auto family : {move_kernels(), fill_kernels()})
+    for (const auto family : {move_kernels(), fill_kernels(), head_kernels(), line_kernels(), placing_kernels(),
+                              scaling_kernels(), ternary_kernels()})
       for (const Kernel& kernel : family) index.emplace(kernel.op, &kernel);
     return index;
   }();

@@ -17,14 +17,43 @@ std::string_view function_of(std::string_view op) {
   return op.starts_with(kLibrary) ? op.substr(kLibrary.size()) : std::string_view();
 }
 
-bool takes_parameters(Unary function) {
-  constexpr std::array kThese{Unary::kClamp,     Unary::kElu,   Unary::kHardtanh,
-                              Unary::kLeakyRelu, Unary::kPower, Unary::kSoftplus};
-  return std::ranges::find(kThese, function) != kThese.end();
-}
+// What a call names the numbers of its function; others take none.
+struct Number {
+  std::string_view name;
+  float otherwise = 0;
+};
+struct Numbered {
+  Unary function;
+  std::array<Number, 2> numbers;
+};
+constexpr std::array kNumbered{
+    Numbered{Unary::kCelu, {Number{"alpha", 1}}},
+    Numbered{Unary::kElu, {Number{"alpha", 1}}},
+    Numbered{Unary::kFill, {Number{"fill_value"}}},
+    Numbered{Unary::kHardshrink, {Number{"lambd", 0.5F}}},
+    Numbered{Unary::kHardtanh, {Number{"min_val", -1}, Number{"max_val", 1}}},
+    Numbered{Unary::kHeaviside, {Number{"value"}}},
+    Numbered{Unary::kLeakyRelu, {Number{"negative_slope", 0.01F}}},
+    Numbered{Unary::kLogit, {Number{"eps"}}},
+    Numbered{Unary::kRdiv, {Number{"value"}}},
+    Numbered{Unary::kReluMax, {Number{"upper_limit"}}},
+    Numbered{Unary::kReluMin, {Number{"lower_limit"}}},
+    Numbered{Unary::kRpow, {Number{"exponent"}}},
+    Numbered{Unary::kSelu, {Number{"scale", 1.0507F}, Number{"alpha", 1.67326F}}},
+    Numbered{Unary::kSoftcap, {Number{"beta"}}},
+    Numbered{Unary::kSoftplus, {Number{"beta", 1}, Number{"threshold", 20}}},
+    Numbered{Unary::kSoftshrink, {Number{"lambd", 0.5F}}},
+    Numbered{Unary::kThreshold, {Number{"threshold"}, Number{"value"}}},
+};
+
+// Functions that have kernels of their own.
+bool has_own_kernel(Unary function) { return function == Unary::kClamp || function == Unary::kPower; }
+
 std::optional<Unary> unary_of(std::string_view op) {
-  const auto found = find_unary(function_of(op));
-  return found && !takes_parameters(*found) ? found : std::nullopt;
+  std::string_view function = function_of(op);
+  if (function.ends_with('_')) function.remove_suffix(1);
+  const auto found = find_unary(function);
+  return found && !has_own_kernel(*found) ? found : std::nullopt;
 }
 
 std::optional<Binary> binary_of(std::string_view op) {
@@ -33,7 +62,20 @@ std::optional<Binary> binary_of(std::string_view op) {
   return find_binary(function);
 }
 
-constexpr Kernel kUnary{.run = [](const KernelJob& job) { return run_unary(job, *unary_of(job.call.op)); }};
+Checked<std::vector<HostTensor>> run_named_unary(const KernelJob& job) {
+  const Unary function = *unary_of(job.call.op);
+  OPWRIGHT_CHECK_ASSIGN(const bool fast, wants_fast(job.call));
+  UnaryCall how{.op = function, .approx = fast, .params = {}, .input = job.call.tensors[0].param};
+  const auto* const found = std::ranges::find(kNumbered, function, &Numbered::function);
+  if (found != kNumbered.end())
+    for (const Number& number : found->numbers) {
+      if (number.name.empty()) continue;
+      OPWRIGHT_CHECK_ASSIGN(const double value, job.call.number(number.name, static_cast<double>(number.otherwise)));
+      how.params.push_back(static_cast<float>(value));
+    }
+  return run_unary(job, how);
+}
+constexpr Kernel kUnary{.run = run_named_unary};
 
 Checked<std::vector<HostTensor>> run_named_binary(const KernelJob& job) {
   OPWRIGHT_CHECK_ASSIGN(const bool fast, job.call.flag("fast_and_approximate_mode", false));

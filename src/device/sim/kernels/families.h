@@ -18,6 +18,13 @@ std::span<const Kernel> move_kernels();
 // The kernels that write one value everywhere.
 std::span<const Kernel> fill_kernels();
 
+// Rows of one file each: heads, lines of a dimension, elements in other places, larger images, three operands.
+std::span<const Kernel> head_kernels();
+std::span<const Kernel> line_kernels();
+std::span<const Kernel> placing_kernels();
+std::span<const Kernel> scaling_kernels();
+std::span<const Kernel> ternary_kernels();
+
 // The kernel of an exchange between chips; null where it is none.
 const Kernel* collective_kernel(std::string_view op);
 

@@ -1,0 +1,625 @@
+"""What a fused test is made of besides its own parameters and calls: top-level blocks, in the order in which they appear.
+
+src/fuse/python_parts.h takes those that the test mentions, with those that they mention. A block that exists twice says in
+a comment above it which tests it is for: `# chip:` (one chip) or `# mesh:`. A line that ends with `# if NAME` is for tests
+that mention NAME, or have what it says: `recorded` contents, inputs that the sequence `freed`, results `in_place`.
+NAME, MESH, PARAMS, … are of the test itself; FUSED stands for its name.
+"""
+
+
+class Tensor(NamedTuple):
+    """A tensor as one chip has it."""
+
+    shape: tuple
+    dtype: ttnn.DataType
+    layout: ttnn.Layout = ttnn.TILE_LAYOUT
+    memory_config: ttnn.MemoryConfig = ttnn.DRAM_MEMORY_CONFIG
+    fill: Callable = torch.randn  # makes random values of a shape
+    spread: tuple = (None, None)  # the dimension that is split over each axis of the mesh  # if on_each_chip
+    data: str = None  # its recorded contents in data/  # if recorded
+    host: bool = False  # if host
+    in_place: bool = False  # a result in the memory of an input  # if in_place
+
+
+# Random values, by what they are for: a function of shape and generator.
+def weight_values(shape, generator):
+    return torch.randn(shape, generator=generator) * shape[-2 if len(shape) > 1 else -1] ** -0.5
+
+
+def gains_values(shape, generator):
+    return 1.0 + 0.1 * torch.randn(shape, generator=generator)
+
+
+def positive_values(shape, generator):
+    return torch.randn(shape, generator=generator).abs() + 0.1
+
+
+def non_zero_values(shape, generator):
+    values = torch.randn(shape, generator=generator)
+    return values + 0.1 * torch.where(values < 0, -1.0, 1.0)
+
+
+def halves_values(shape, generator):
+    return (2 * torch.randn(shape, generator=generator) + 0.5).floor() / 2
+
+
+def logits_values(shape, generator):
+    return 2 * torch.randn(shape, generator=generator)
+
+
+def queries_values(shape, generator):
+    return 3 * torch.randn(shape, generator=generator)
+
+
+def ranked_values(shape, generator):
+    return torch.argsort(torch.rand(shape, generator=generator), dim=-1) / 8.0
+
+
+def predicate_values(shape, generator):
+    return (torch.rand(shape, generator=generator) < 0.5).float()
+
+
+def mask_values(shape, generator):
+    hidden = torch.rand(shape, generator=generator) < 0.5
+    hidden[..., 0] = False
+    return torch.zeros(shape).masked_fill(hidden, float("-inf"))
+
+
+def rotary_angles(shape):
+    frequencies = 10000.0 ** (-torch.arange(shape[-1]).div(2, rounding_mode="floor") * 2 / shape[-1])
+    return (torch.arange(shape[-2])[:, None] * frequencies).expand(shape)
+
+
+def cosines_values(shape, generator):
+    return rotary_angles(shape).cos().contiguous()
+
+
+def sines_values(shape, generator):
+    return rotary_angles(shape).sin().contiguous()
+
+
+def rotation_values(shape, generator):
+    """(a, b) becomes (-b, a)."""
+    matrix = torch.zeros(32, 32)
+    for even in range(0, 32, 2):
+        matrix[even, even + 1], matrix[even + 1, even] = 1.0, -1.0
+    return matrix.repeat(*shape[:-2], shape[-2] // 32, 1)
+
+
+def integers_values(below):
+    return lambda shape, generator: torch.randint(0, below, shape, generator=generator, dtype=torch.int32)
+
+
+token_ids_values = integers_values
+positions_values = integers_values
+
+
+def pages_values(below):
+    """Each number once, where there are enough."""
+
+    def fill(shape, generator):
+        count = math.prod(shape)
+        return (torch.randperm(max(below, count), generator=generator)[:count] % below).int().reshape(shape)
+
+    return fill
+
+
+def exact_values(*numbers):
+    return lambda shape, generator: torch.tensor(numbers, dtype=torch.int32).reshape(shape)
+
+
+def indices_values(shape, generator):
+    return torch.arange(shape[-1], dtype=torch.int32).expand(shape).contiguous()
+
+
+# The exact result of each operation; arguments that do not change it are left out.
+def activated(x, names):
+    """x after fused functions: `"silu"`, `[ttnn.UnaryOpType.SILU]`."""
+    for name in [names] if isinstance(names, str) else names or ():
+        name = str(getattr(name, "op_type", name)).split(".")[-1].lower()
+        x = getattr(functional if name in ("silu", "gelu") else torch, name)(x)
+    return x
+
+
+def ref_matmul(a, b, transpose_a=False, transpose_b=False, activation=None):
+    return activated((a.transpose(-2, -1) if transpose_a else a) @ (b.transpose(-2, -1) if transpose_b else b), activation)
+
+
+def ref_linear(a, b, bias=None, transpose_a=False, transpose_b=False, activation=None):
+    product = (a.transpose(-2, -1) if transpose_a else a) @ (b.transpose(-2, -1) if transpose_b else b)
+    return activated(product if bias is None else product + bias, activation)
+
+
+def binary(function):
+    def ref(a, b, activations=None, input_tensor_a_activations=None, input_tensor_b_activations=None):
+        a, b = activated(a, input_tensor_a_activations), activated(b, input_tensor_b_activations)
+        return activated(function(a, b), activations)
+
+    return ref
+
+
+ref_add = binary(lambda a, b: a + b)
+ref_subtract = binary(lambda a, b: a - b)
+ref_multiply = binary(lambda a, b: a * b)
+ref_divide = binary(lambda a, b: a / b)
+ref_ge = binary(lambda a, b: (a >= b).double())
+ref_gt = binary(lambda a, b: (a > b).double())
+ref_le = binary(lambda a, b: (a <= b).double())
+ref_lt = binary(lambda a, b: (a < b).double())
+ref_eq = binary(lambda a, b: (a == b).double())
+ref_maximum = binary(lambda a, b: torch.maximum(a, b))
+ref_minimum = binary(lambda a, b: torch.minimum(a, b))
+
+
+def ref_silu(x):
+    return functional.silu(x)
+
+
+def ref_gelu(x, fast_and_approximate_mode=False):
+    return functional.gelu(x)
+
+
+def ref_relu(x):
+    return torch.relu(x)
+
+
+def ref_sigmoid(x, *_, **__):
+    return torch.sigmoid(x)
+
+
+def ref_exp(x, fast_and_approximate_mode=False):
+    return torch.exp(x)
+
+
+def ref_tanh(x, fast_and_approximate_mode=False):
+    return torch.tanh(x)
+
+
+def ref_clamp(x, min=None, max=None):
+    return torch.clamp(x, min, max)
+
+
+def ref_where(condition, a, b):
+    return torch.where(condition != 0, *(torch.as_tensor(x, dtype=torch.float64) for x in (a, b)))
+
+
+def ref_rms_norm(x, epsilon=1e-12, weight=None, bias=None, residual_input_tensor=None):
+    x = x if residual_input_tensor is None else x + residual_input_tensor
+    x = x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt()
+    x = x if weight is None else x * weight.reshape(-1)
+    return x if bias is None else x + bias.reshape(-1)
+
+
+def ref_layer_norm(x, epsilon=1e-12, weight=None, bias=None, residual_input_tensor=None):
+    x = x if residual_input_tensor is None else x + residual_input_tensor
+    x = (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + epsilon).sqrt()
+    x = x if weight is None else x * weight.reshape(-1)
+    return x if bias is None else x + bias.reshape(-1)
+
+
+def ref_rms_norm_pre_all_gather(x):
+    """The sum of squares, in the first column of a tile."""
+    return functional.pad(x.square().sum(-1, keepdim=True), (0, 31))
+
+
+def ref_rms_norm_post_all_gather(x, stats, epsilon=1e-12, weight=None):
+    chips = stats.shape[-1] // 32
+    mean = stats[..., ::32].sum(-1, keepdim=True) / (x.shape[-1] * chips)
+    return x / (mean + epsilon).sqrt() * (1.0 if weight is None else weight.reshape(-1))
+
+
+def ref_softmax(x, dim=-1, numeric_stable=True):
+    return x.softmax(dim)
+
+
+def ref_topk(x, k, dim=-1, largest=True, sorted=True):
+    return tuple(torch.topk(x, k, dim, largest, sorted))
+
+
+def ref_sum(x, dim=None, keepdim=False):
+    return x.sum(dim=tuple(range(x.dim())) if dim is None else dim, keepdim=keepdim)
+
+
+def ref_mean(x, dim=None, keepdim=False):
+    return x.mean(dim=tuple(range(x.dim())) if dim is None else dim, keepdim=keepdim)
+
+
+def ref_fast_reduce_nc(x, dims):
+    return x.sum(dim=tuple(dims), keepdim=True)
+
+
+def ref_reshape(x, *shape):
+    return x.reshape(*shape)
+
+
+def ref_permute(x, dims):
+    return x.permute(*dims)
+
+
+def ref_transpose(x, dim1, dim2):
+    return x.transpose(dim1, dim2)
+
+
+def ref_slice(x, starts, ends, steps=None):
+    steps = steps or [1] * len(starts)
+    return x[tuple(slice(*bounds) for bounds in zip(starts, ends, steps))]
+
+
+def ref_concat(tensors, dim=0):
+    return torch.cat(tensors, dim)
+
+
+def ref_repeat(x, dims):
+    return x.repeat(*dims)
+
+
+def ref_pad(x, padding, value=0.0):
+    return functional.pad(x, [n for pair in reversed(padding) for n in pair], value=value)
+
+
+def ref_unsqueeze_to_4D(x):
+    return x.reshape((1,) * (4 - x.dim()) + tuple(x.shape))
+
+
+def ref_embedding(x, weight, padding_idx=None):
+    return weight.reshape(-1, weight.shape[-1])[x.long()]
+
+
+def ref_same(x, *_):
+    """Of operations that move a tensor or round it, and leave its values alone."""
+    return x
+
+
+def ref_scatter(x, dim, index, src):
+    return x.scatter(dim, index.long(), src)
+
+
+def ref_nlp_concat_heads(x):
+    return x.permute(0, 2, 1, 3).reshape(x.shape[0], 1, x.shape[2], -1)
+
+
+def ref_nlp_create_qkv_heads(x, input_kv=None, num_heads=1, num_kv_heads=None, transpose_k_heads=True):
+    num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+    width = x.shape[-1] // (num_heads + (0 if input_kv is not None else 2 * num_kv_heads))
+    x = x if input_kv is None else torch.cat([x, input_kv], -1)
+    counts = (num_heads, num_kv_heads, num_kv_heads)
+    parts = zip(x.split([n * width for n in counts], -1), counts)
+    q, k, v = (part.reshape(x.shape[0], x.shape[-2], n, width).transpose(1, 2) for part, n in parts)
+    return q, k.transpose(-2, -1) if transpose_k_heads else k, v
+
+
+def ref_rotary_embedding_llama(x, cos, sin, turn, is_decode_mode=False):
+    """In decode the tables have a row for each user, else one for each position."""
+    turned = (x.reshape(*x.shape[:-1], -1, 32) @ turn.reshape(-1, 32, 32)[0]).reshape(x.shape)
+    rows = slice(None) if is_decode_mode else slice(x.shape[-2])
+    return x * cos[..., rows, :] + turned * sin[..., rows, :]
+
+
+def ref_scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=True, scale=None):
+    k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], dim=1) for x in (k, v))
+    scores = (q @ k.transpose(-2, -1)) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if attn_mask is not None:
+        scores = scores + attn_mask
+    elif is_causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), float("-inf"))
+    return scores.softmax(-1) @ v
+
+
+def ref_paged_update_cache(cache, x, update_idxs=(), update_idxs_tensor=None, page_table=None):
+    cache, size, heads = cache.clone(), cache.shape[2], cache.shape[1]
+    places = list(update_idxs) if update_idxs_tensor is None else update_idxs_tensor.int().flatten().tolist()
+    for user, place in enumerate(places):
+        block = user if page_table is None else int(page_table[user, place // size])
+        if place >= 0:  # else a user without a token
+            cache[block, :, place if page_table is None else place % size] = x[0, user, :heads]
+    return cache
+
+
+class Chips(list):
+    """One tensor a chip, row by row of the mesh."""
+
+
+def on_each_chip(function, *args, **kwargs):
+    """The function on each chip."""
+
+    def at(value, chip):
+        if isinstance(value, Chips):
+            return value[chip]
+        return [at(item, chip) for item in value] if type(value) is list else value
+
+    tensors = args[0] if type(args[0]) is list else args  # a list of tensors comes first
+    results = [
+        function(*at(list(args), chip), **{name: at(value, chip) for name, value in kwargs.items()})
+        for chip in range(len(tensors[0]))
+    ]
+    return tuple(map(Chips, zip(*results))) if isinstance(results[0], tuple) else Chips(results)
+
+
+def chip_lines(cluster_axis):
+    """The chips that talk with one another: rows or columns of the mesh, or all."""
+    rows = [list(range(row * MESH[1], (row + 1) * MESH[1])) for row in range(MESH[0])]
+    return [sum(rows, [])] if cluster_axis is None else rows if cluster_axis == 1 else list(zip(*rows))
+
+
+def ref_all_gather(x, dim, cluster_axis=None):
+    out = Chips(x)
+    for line in chip_lines(cluster_axis):
+        for chip in line:
+            out[chip] = torch.cat([x[other] for other in line], dim)
+    return out
+
+
+def ref_reduce_scatter(x, dim, cluster_axis=None):
+    out = Chips(x)
+    for line in chip_lines(cluster_axis):
+        for chip, part in zip(line, sum(x[other] for other in line).chunk(len(line), dim)):
+            out[chip] = part
+    return out
+
+
+def ref_all_reduce(x, cluster_axis=None):
+    out = Chips(x)
+    for line in chip_lines(cluster_axis):
+        for chip in line:
+            out[chip] = sum(x[other] for other in line)
+    return out
+
+
+def ref_mesh_partition(x, dim, cluster_axis=None):
+    out = Chips(x)
+    for line in chip_lines(cluster_axis):
+        for place, chip in enumerate(line):
+            out[chip] = x[chip].chunk(len(line), dim)[place]
+    return out
+
+
+# What runs them.
+SEMAPHORES = {}  # made once a device: making them is no part of what is measured
+
+
+def semaphores(device, call, count):
+    if call not in SEMAPHORES:
+        grid = device.compute_with_storage_grid_size()
+        cores = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(grid.x - 1, grid.y - 1))])
+        SEMAPHORES[call] = [ttnn.create_global_semaphore(device, cores, 0) for _ in range(count)]
+    return SEMAPHORES[call]
+
+
+def with_fields(made, **fields):
+    """An object with fields that its constructor does not take."""
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+# chip:
+def to_host(spec, generator, device, use_real_weights):
+    real = use_real_weights and spec.data  # if recorded
+    values = recorded_values(spec) if real else spec.fill(spec.shape, generator=generator)  # if recorded
+    values = spec.fill(spec.shape, generator=generator)  # if random_only
+    return ttnn.from_torch(values, dtype=spec.dtype, layout=spec.layout)
+
+
+# mesh:
+def to_host(spec, generator, device, use_real_weights):
+    """The whole tensor, in parts for the chips."""
+    mesh = tuple(device.shape)
+    split = [(dim, chips) for dim, chips in zip(spec.spread, mesh) if dim is not None]
+    shape = list(spec.shape)
+    for dim, chips in split:
+        shape[dim] *= chips
+    real = use_real_weights and spec.data  # if recorded
+    values = recorded_values(spec, shape) if real else spec.fill(shape, generator=generator)  # if recorded
+    values = spec.fill(shape, generator=generator)  # if random_only
+    placements = [ttnn.PlacementReplicate() if dim is None else ttnn.PlacementShard(dim) for dim in spec.spread]
+    mapper = ttnn.create_mesh_mapper(device, ttnn.MeshMapperConfig(placements)) if math.prod(mesh) > 1 else None
+    return ttnn.from_torch(values, dtype=spec.dtype, layout=spec.layout, mesh_mapper=mapper)
+
+
+# chip:
+def recorded_values(spec):
+    """The contents that the trace has."""
+    kind = torch.int32 if spec.dtype in (ttnn.int32, ttnn.uint32, ttnn.uint16, ttnn.uint8) else torch.float32
+    data = bytearray((Path(__file__).parent / "data" / f"{spec.data}.bin").read_bytes())
+    return torch.frombuffer(data, dtype=kind).reshape(spec.shape)
+
+
+# mesh:
+def recorded_values(spec, shape):
+    """The contents that the trace has, of all chips."""
+    kind = torch.int32 if spec.dtype in (ttnn.int32, ttnn.uint32, ttnn.uint16, ttnn.uint8) else torch.float32
+    data = bytearray((Path(__file__).parent / "data" / f"{spec.data}.bin").read_bytes())
+    return torch.frombuffer(data, dtype=kind).reshape(shape)
+
+
+# chip:
+def held(tensor):
+    """The values as the device holds them, rounded to the dtype."""
+    return ttnn.to_torch(tensor).double()
+
+
+# mesh:
+def held(tensor):
+    """The values of each chip as it holds them, rounded to the dtype."""
+    return Chips(ttnn.to_torch(one).double() for one in ttnn.get_device_tensors(tensor))
+
+
+def make_inputs(p, device, seed, use_real_weights):
+    """The inputs on the device, and their values for the reference."""
+    generator = torch.Generator().manual_seed(seed)
+    tensors, values = {}, {}
+    for name, spec in p.inputs.items():
+        tensors[name] = to_host(spec, generator, device, use_real_weights)
+        values[name] = held(tensors[name])
+        if spec.host:  # if host
+            continue  # if host
+        tensors[name] = ttnn.to_device(tensors[name], device, memory_config=spec.memory_config)
+    return tensors, values
+
+
+def pcc(actual, exact):
+    a, e = (x - x.mean() for x in (actual, exact))
+    scale = float(a.norm() * e.norm())
+    return float(a @ e) / scale if scale else float(torch.allclose(actual, exact))
+
+
+def check_results(p, results, exact):
+    """Shape, dtype, layout and memory of each result; its numbers where the device computes any."""
+    for (name, spec), result, wanted in zip(p.outputs.items(), results, exact):
+        found = (tuple(result.shape), result.dtype, result.layout, result.memory_config())
+        assert found == spec[:4], f"{name} is {found}, expected {spec[:4]}"
+        if MOCK:
+            continue
+        got, wanted = held(result).flatten(), wanted.flatten()  # if one_chip
+        got, wanted = (torch.cat([one.flatten() for one in chips]) for chips in (held(result), wanted))  # if on_each_chip
+        reached, error = pcc(got, wanted), (got - wanted).abs()
+        logger.info(f"{name}: PCC {reached:.6f}, expected {p.pcc}; worst error {float(error.max()):.4g}")
+        assert got.isfinite().all(), f"{name}: not all elements are finite"
+        assert reached >= p.pcc, f"{name}: PCC {reached:.6f}, expected {p.pcc}"
+        assert (error <= p.atol + p.rtol * wanted.abs()).all(), f"{name}: worst error {float(error.max()):.4g}"
+
+
+def run_for(device, run, count):
+    """Seconds."""
+    started = time.perf_counter()
+    for _ in range(count):
+        run()
+    ttnn.synchronize_device(device)
+    return time.perf_counter() - started
+
+
+def measure(p, device, make, trace_mode):
+    """10 + 10 iterations between signposts under the profiler, else 10 + 100 by the clock."""
+    iterations = DEVICE_ITERATIONS if DEVICE_PERF else MEASURED_ITERATIONS
+    inputs = make()  # if kept
+    ready = [make() for _ in range(1 + WARMUP_ITERATIONS + iterations)]  # the sequence frees an input  # if freed
+
+    def run():
+        results = FUSED_ttnn(p, device, **inputs)  # if kept
+        results = FUSED_ttnn(p, device, **ready.pop())  # if freed
+        ttnn.synchronize_device(device)
+        for result in results:  # if all_new
+            ttnn.deallocate(result)  # if all_new
+        for result, spec in zip(results, p.outputs.values()):  # if in_place
+            if not spec.in_place:  # if in_place
+                ttnn.deallocate(result)  # if in_place
+
+    run()  # compiles the kernels
+    if trace_mode:  # if kept
+        trace = ttnn.begin_trace_capture(device, cq_id=0)  # if kept
+        results = FUSED_ttnn(p, device, **inputs)  # if kept
+        ttnn.end_trace_capture(device, trace, cq_id=0)  # if kept
+        run = functools.partial(ttnn.execute_trace, device, trace, cq_id=0, blocking=bool(DEVICE_PERF))  # if kept
+    run_for(device, run, WARMUP_ITERATIONS)
+    signpost("start")
+    seconds = run_for(device, run, iterations)
+    signpost("stop")
+    if trace_mode:  # if kept
+        ttnn.release_trace(device, trace)  # if kept
+    logger.info(f"End to end: {seconds / iterations * 1e6:.3f} us an iteration")
+
+
+def run_test(p, device, use_real_weights, program_cache_enabled, trace_mode):
+    logger.info("=== TEST RUN CONFIGURATION ===")
+    logger.info(f"Mode: {p.mode}")
+    logger.info(f"Sequence length: {p.seq_len}")
+    logger.info(f"Real weights: {use_real_weights}")
+    logger.info(f"Trace mode: {trace_mode}")
+    logger.info(f"Program cache enabled: {program_cache_enabled}")
+    if not program_cache_enabled:
+        device.disable_and_clear_program_cache()
+    for seed in SEEDS:
+        tensors, values = make_inputs(p, device, seed, use_real_weights)
+        check_results(p, FUSED_ttnn(p, device, **tensors), FUSED_reference(p, **values))
+    if not MOCK:
+        measure(p, device, lambda: make_inputs(p, device, SEEDS[0], use_real_weights)[0], trace_mode)
+
+
+def device_totals(report):
+    """Kernel and op-to-op time of an iteration in us: of a call its slowest chip, of an exchange the mean of the chips."""
+    calls, inside = {}, False
+    with open(report, newline="") as file:
+        for row in csv.DictReader(file):
+            if row["OP TYPE"] == "signpost":
+                inside = row["OP CODE"] == "start"
+            elif inside and row["OP TYPE"] == "tt_dnn_device":
+                key = int(float(row["GLOBAL CALL COUNT"])) >> 10, row.get("METAL TRACE REPLAY SESSION ID")
+                calls.setdefault(key, []).append(row)
+    assert calls, f"{report}: no device operation between the signposts"
+
+    def total(column):
+        times = [[float(row[column]) for row in rows] for rows in calls.values()]
+        talks = [re.search("Gather|Scatter|AllReduce|AllToAll|Broadcast", rows[0]["OP CODE"]) for rows in calls.values()]
+        ns = sum(sum(t) / len(t) if is_exchange else max(t) for t, is_exchange in zip(times, talks))
+        return ns / 1000 / DEVICE_ITERATIONS
+
+    return total("DEVICE KERNEL DURATION [ns]"), total("OP TO OP LATENCY [ns]")
+
+
+def check_device_perf(p, test):
+    """Runs one case of the test under the profiler: prefill eagerly, decode from a trace where it can be."""
+    way = "eager" if p.mode == "prefill" else "trace"  # if kept
+    way = "eager"  # if freed
+    case = f"{__file__}::{test}[{p.id}-random_weights-program_cache-{way}]"
+    folder = Path("generated", "profiler", f"{test}_{p.id}")
+    profiler = ["-m", "tracy", "-p", "-r", "-o", str(folder), "--check-exit-code", "-m", f"pytest '{case}'"]
+    subprocess.run([sys.executable, *profiler], check=True, env={**os.environ, DEVICE_PERF_VARIABLE: "1"})
+    kernel, op_to_op = device_totals(max(folder.rglob("ops_perf_results_*.csv")))
+    logger.info(f"Device perf totals: kernel={kernel:.3f} us, op_to_op={op_to_op:.3f} us")
+    for found, name in ((kernel, "kernel_us"), (op_to_op, "op_to_op_us")):
+        target = p.targets.get(name)
+        assert target is None or found <= target * (1 + DEVICE_PERF_MARGIN), f"{name} {found:.3f}, expected {target}"
+
+
+def cases(single_device=False):
+    """Every way to run a parameter set, with the reason where one cannot be. Prefill runs eagerly."""
+    made = []
+    for p, real, cache, trace in itertools.product(PARAMS, (True, False), (True, False), (True, False)):
+        if trace and p.mode == "prefill":
+            continue
+        reasons = (
+            single_device and p.no_single_device,  # if on_each_chip
+            real and not any(spec.data for spec in p.inputs.values()) and "the trace has no contents of the weights",  # if recorded
+            real and "the trace has no contents of the weights",  # if random_only
+            trace and not cache and "a device trace needs the program cache",
+            trace and "the sequence frees an input, which a device trace cannot make again",  # if freed
+            trace and MOCK and "the mock device captures no trace",
+        )
+        marks = [pytest.mark.skip(reason=reason) for reason in reasons if reason][:1]
+        ways = "real_weights" if real else "random_weights", "program_cache" if cache else "no_program_cache"
+        name = "-".join((p.id, *ways, "trace" if trace else "eager"))
+        made.append(pytest.param(p, real, cache, trace, id=name, marks=marks))
+    return made
+
+
+# chip:
+@pytest.fixture
+def device():
+    opened = ttnn.open_device(device_id=0, l1_small_size=L1_SMALL_SIZE)
+    yield opened
+    SEMAPHORES.clear()  # if semaphores
+    ttnn.close_device(opened)
+
+
+# mesh:
+def opened(shape):
+    """Chips joined in lines; on boards in a ring set FABRIC=FABRIC_1D_RING."""
+    if math.prod(shape) > 1:
+        ttnn.set_fabric_config(getattr(ttnn.FabricConfig, os.environ.get("FABRIC", "FABRIC_1D")))
+    device = ttnn.open_mesh_device(ttnn.MeshShape(*shape), l1_small_size=L1_SMALL_SIZE)
+    yield device
+    SEMAPHORES.clear()  # if semaphores
+    ttnn.close_mesh_device(device)
+    ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED)
+
+
+# mesh:
+@pytest.fixture
+def mesh_device():
+    yield from opened(MESH)
+
+
+# mesh:
+@pytest.fixture
+def device():
+    yield from opened((1, 1))
