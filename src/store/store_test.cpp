@@ -52,11 +52,13 @@ TEST(Url, AServerIsNamedWithoutItsPassword) {
 }
 
 TEST(Url, AnAddressThatIsNoneDoesNotShowItsPassword) {
-  for (const char* name : {"postgresql://me:sec/ret@host/db", "postgresql://me:secret@host:port:1/db",
-                           "postgresql://me@host/db?nothing=secret", "postgresql://me:%zzsecret@host"}) {
+  for (const char* name :
+       {"postgresql://me:sec/ret@host/db", "postgresql://me:sec@ret@host/db", "postgresql://me:12/ret@host/db",
+        "postgresql://me@host/db?nothing=secret", "postgresql://me:%zzsecret@host"}) {
     EXPECT_EQ(file_named(name), "a server");
     const auto store = open(name);
-    if (store) continue;  // some of them libpq takes, and fails when it connects
+    ASSERT_FALSE(store) << name;
+    EXPECT_EQ(shown(name), "postgresql://…");
     EXPECT_EQ(store.error().code, ErrorCode::kUsage) << name;
     EXPECT_THAT(store.error().message, AllOf(HasSubstr("USER@HOST"), Not(HasSubstr("sec")), Not(HasSubstr("ret@"))));
   }

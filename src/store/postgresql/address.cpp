@@ -12,10 +12,12 @@ Result<Address> parse_address(std::string_view url) {
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
       PQconninfoParse(std::string(url).c_str(), &problem), PQconninfoFree);
   PQfreemem(problem);  // not shown: it quotes the address, and with it the password
-  if (!options)
+  const auto refused = [] {
     return fail(ErrorCode::kUsage,
                 "--store postgresql://…: this is no address of a server; write "
                 "postgresql://USER@HOST:PORT/DATABASE, and %XX for characters like / @ : in a name or password");
+  };
+  if (!options) return refused();
   Address address;
   std::map<std::string, std::string, std::less<>> given;
   for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
@@ -27,6 +29,10 @@ Result<Address> parse_address(std::string_view url) {
     const auto found = given.find(name);
     return found != given.end() ? found->second : std::string();
   };
+  // A password with a / or @ in it ends too early, and what is left of it looks like another part.
+  if (value("port").find_first_not_of("0123456789,") != std::string::npos ||
+      value("host").find('@') != std::string::npos || value("dbname").find('@') != std::string::npos)
+    return refused();
   std::string host = value("host");
   if (host.starts_with('/')) host.clear();  // a socket
   const std::string user = value("user"), port = value("port"), folder = value("host");
