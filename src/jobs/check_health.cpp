@@ -127,9 +127,11 @@ void check_installed(Health& health) {
       fmt::format("simdjson {}, {} kernel", SIMDJSON_STRINGIFY(SIMDJSON_VERSION),
                   simdjson::get_active_implementation()->name()));
   row("sqlite", "ok", std::string(store::sqlite::library_version()));
-  row("libpq", "ok",
-      fmt::format("{}, for stores on a server of PostgreSQL (schema {})", store::postgresql::library_version(),
-                  store::postgresql::schema_version()));
+  if (const std::string libpq = store::postgresql::library_version(); !libpq.empty())
+    row("libpq", "ok",
+        fmt::format("{}, for stores on a server (schema {})", libpq, store::postgresql::schema_version()));
+  else
+    row("libpq", "none", "not installed: no stores on a server (Debian: libpq5)");
   row("zstd", "ok", ZSTD_versionString());
   row("cores", "ok", std::to_string(std::thread::hardware_concurrency()));
   row("operations known", "ok", std::to_string(ttnn_dialect().tables().known().size()));

@@ -20,6 +20,6 @@ Result<std::unique_ptr<Store>> store_at(std::string_view url);
 std::string shown(std::string_view url);
 
 int schema_version();           // that this build writes
-std::string library_version();  // of libpq
+std::string library_version();  // of libpq; "" it is not installed
 
 }  // namespace opwright::store::postgresql

@@ -250,6 +250,33 @@ def test_an_import_whose_server_goes_away_leaves_nothing_and_is_repeated(opwrigh
         assert told(opwright, database) == told(opwright, "here.db")
 
 
+FULL = (
+    "CREATE FUNCTION opwright.full_disk() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING "
+    "ERRCODE = 'disk_full'; END $$ LANGUAGE plpgsql"
+)
+
+
+def test_a_full_disk_of_the_server_keeps_what_is_there(opwright, database):
+    """The server says what it says when its disk is full."""
+    assert opwright("--store", database, "import", DEMO / "tiny_cnn").returncode == 0
+    before = told(opwright, database)
+    support.psql(database, FULL, "CREATE TRIGGER full_disk BEFORE INSERT ON opwright.form EXECUTE FUNCTION opwright.full_disk()")
+    said = failure(opwright, "--store", database, "import", DEMO)
+    assert "no room" in said and "nothing was imported" in said
+    assert told(opwright, database) == before
+    support.psql(
+        database, "DROP TRIGGER full_disk ON opwright.form",
+        "CREATE TRIGGER full_disk BEFORE INSERT ON opwright.result FOR EACH ROW WHEN (NEW.place > 0) EXECUTE FUNCTION opwright.full_disk()",
+    )
+    assert opwright("--store", database, "import", DEMO).returncode == 0
+    said = failure(opwright, "--store", database, "run", "--jobs", "1")
+    assert "no room" in said
+    assert support.psql(database, "SELECT count(*) FROM opwright.result") == "1"
+    support.psql(database, "DROP TRIGGER full_disk ON opwright.result")
+    assert opwright("--store", database, "run", "--resume").returncode in (0, 1)
+    assert support.psql(database, "SELECT count(*) = max(place) + 1 AND count(*) > 1 FROM opwright.result") == "t"
+
+
 def test_a_killed_import_lets_go_of_the_lock(opwright_program, opwright, database, tmp_path):
     fifo = tmp_path / "never.jsonl"
     os.mkfifo(fifo)

@@ -5,9 +5,16 @@
 #include <map>
 #include <memory>
 
+#include "store/postgresql/libpq.h"
+
 namespace opwright::store::postgresql {
 
 Result<Address> parse_address(std::string_view url) {
+  if (!libpq_is_there())
+    return fail(
+        ErrorCode::kUnsupported,
+        "--store postgresql://…: a store on a server needs the library libpq.so.5 (14 or newer), which is not here; "
+        "install it (Debian: apt-get install libpq5), or name a file with --store FILE");
   char* problem = nullptr;
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
       PQconninfoParse(std::string(url).c_str(), &problem), PQconninfoFree);

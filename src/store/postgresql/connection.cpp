@@ -84,7 +84,7 @@ Result<Connection> Connection::open_once(const Address& address, int wait_ms, bo
   // A machine that is gone lets go of its locks after a minute, not after hours.
   OPWRIGHT_TRY(connection.execute(
       "SET search_path = opwright, pg_temp; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET "
-      "tcp_keepalives_count = 3; SET statement_timeout = 0; SET extra_float_digits = 3"));
+      "tcp_keepalives_count = 3; SET statement_timeout = 0"));
   return connection;
 }
 
@@ -161,9 +161,9 @@ Status Connection::for_all(std::string_view sql, std::span<const Params> all) {
         done = fail(error_of(nullptr));
       if (!done) break;
     }
-    if (PQpipelineSync(handle_.get()) != 1 && done) done = fail(error_of(nullptr));
+    const bool asked = PQpipelineSync(handle_.get()) == 1;
     bool synced = false;
-    while (!synced && !is_lost()) {
+    while (asked && !synced && !is_lost()) {
       const Rows answer(PQgetResult(handle_.get()));
       if (answer.raw() == nullptr) continue;  // the end of one statement
       const auto status = PQresultStatus(answer.raw());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 
+#include "store/postgresql/libpq.h"
 #include "store/postgresql/lookup.h"
 #include "store/postgresql/reader.h"
 #include "store/postgresql/results.h"
@@ -50,6 +51,7 @@ std::string shown(std::string_view url) {
 
 int schema_version() { return static_cast<int>(kSchemaVersion); }
 std::string library_version() {
+  if (!libpq_is_there()) return "";
   const int version = PQlibVersion();
   return fmt::format("{}.{}", version / 10000, version % 10000);
 }

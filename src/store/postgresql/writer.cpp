@@ -255,17 +255,25 @@ Status Writer::commit() {
 // The connection was lost while it was said to commit: the server knows how that ended.
 Status Writer::find_committed() {
   open_ = false;
-  const Error lost{ErrorCode::kIo, connection_.name() + ": the connection to the server was lost at the commit"};
-  OPWRIGHT_TRY_ASSIGN(Connection again, Connection::open(connection_.address(), connection_.wait_ms()));
+  const std::string lost = connection_.name() + ": the connection to the server was lost at the commit";
+  // Not kIo: nobody may say that nothing was imported.
+  const auto unknown = [&] {
+    return fail(ErrorCode::kLocked,
+                lost +
+                    ", and the server cannot say whether it was written; run the command again when "
+                    "it is back, nothing will be there twice");
+  };
+  auto again = Connection::open(connection_.address(), connection_.wait_ms());
+  if (!again) return unknown();
   while (true) {
     Params of;
     of << std::string_view(std::to_string(transaction_));
-    OPWRIGHT_TRY_ASSIGN(const Rows state, again.query("SELECT pg_xact_status($1::xid8)", of));
-    if (state.is_null(0, 0)) return fail(lost);
-    if (state.text(0, 0) == "committed") return {};
-    if (state.text(0, 0) == "aborted")
-      return fail(ErrorCode::kIo, lost.message + ", and it was undone; run the command again");
-    OPWRIGHT_TRY(again.execute("SELECT pg_sleep(0.05)"));
+    const auto state = again->query("SELECT pg_xact_status($1::xid8)", of);
+    if (!state || state->is_null(0, 0)) return unknown();
+    if (state->text(0, 0) == "committed") return {};
+    if (state->text(0, 0) == "aborted")
+      return fail(ErrorCode::kIo, lost + ", and it was undone; run the command again");
+    if (!again->execute("SELECT pg_sleep(0.05)")) return unknown();
   }
 }
 
