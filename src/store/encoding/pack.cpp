@@ -1,4 +1,4 @@
-#include "store/sqlite/pack.h"
+#include "store/encoding/pack.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "store/sqlite/frame.h"
+#include "store/encoding/frame.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
@@ -59,4 +59,4 @@ Result<Unpacked> Unpacked::open(std::string_view data) {
   return unpacked;
 }
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -1,4 +1,4 @@
-#include "store/sqlite/block.h"
+#include "store/encoding/block.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 namespace {
 
 auto place_of(const Seen& seen) {
@@ -173,4 +173,4 @@ std::string RecordBuilder::block() const {
   return out;
 }
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -1,13 +1,19 @@
-#include "store/sqlite/posting_list.h"
+#include "store/encoding/posting_list.h"
 
 #include <limits>
 
 #include "base/bytes.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 void append_step(std::string& out, std::int64_t previous, std::int64_t id) {
   append_varint(out, static_cast<std::uint64_t>(id - previous));
+}
+
+std::string steps_of(std::span<const std::int64_t> ids) {
+  std::string steps;
+  for (std::size_t i = 1; i < ids.size(); ++i) append_step(steps, ids[i - 1], ids[i]);
+  return steps;
 }
 
 bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int64_t>& out) {
@@ -30,4 +36,4 @@ bool decode_ids(std::int64_t first, std::string_view steps, std::vector<std::int
   return shift == 0;
 }
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

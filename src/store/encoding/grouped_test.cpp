@@ -1,11 +1,11 @@
-#include "store/sqlite/grouped.h"
+#include "store/encoding/grouped.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 namespace {
 
 TEST(Grouped, EachNameOnceInOrderWithAscendingIds) {
@@ -34,4 +34,4 @@ TEST(Grouped, EachNameOnceInOrderWithAscendingIds) {
 }
 
 }  // namespace
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -1,10 +1,10 @@
-#include "store/sqlite/posting_list.h"
+#include "store/encoding/posting_list.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
@@ -58,4 +58,4 @@ TEST(PostingList, AStepThatLeavesTheNumbersIsDamage) {
 }
 
 }  // namespace
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

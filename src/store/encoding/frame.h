@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 std::string compress(std::string_view bytes);
 
@@ -15,4 +15,4 @@ std::optional<std::uint64_t> unpacked_size(std::string_view frame);
 // Nothing where that is not what comes out, or is more than `most`.
 std::optional<std::string> decompress(std::string_view frame, std::uint64_t most);
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

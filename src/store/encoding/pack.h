@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 inline constexpr std::size_t kFormsPerPack = 64;  // small enough to open one for a single form (about 50 µs)
 
@@ -28,4 +28,4 @@ class Unpacked {
   std::vector<std::size_t> offsets_;
 };
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -11,7 +11,7 @@
 #include "base/flat_table.h"
 #include "base/result.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 template <class Name>
 class Grouped {
@@ -61,4 +61,4 @@ class Grouped {
   HashIndex index_;
 };
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "model/op_config.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 inline std::string_view bytes_of(const ConfigKey& key) {
   return {reinterpret_cast<const char*>(key.data()), key.size()};
@@ -32,4 +32,4 @@ inline std::optional<Hash128> fingerprint_of(std::string_view bytes) {
   return hash;
 }
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -15,10 +15,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/encoding/range.h"
 #include "store/reader.h"
-#include "store/sqlite/tables.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 inline constexpr std::size_t kBlockSize = std::size_t{1} << kRangeBits;
 
@@ -98,4 +98,4 @@ class RecordBuilder {
   std::vector<Record> ids_;
 };
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

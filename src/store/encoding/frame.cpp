@@ -1,4 +1,4 @@
-#include "store/sqlite/frame.h"
+#include "store/encoding/frame.h"
 
 #include <zstd.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/broken.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 
 constexpr int kLevel = 1;
 
@@ -36,4 +36,4 @@ std::optional<std::string> decompress(std::string_view frame, std::uint64_t most
   return bytes;
 }
 
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

@@ -1,10 +1,10 @@
-#include "store/sqlite/block.h"
+#include "store/encoding/block.h"
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 namespace {
 
 ConfigKey key_of(char c) {
@@ -113,4 +113,4 @@ TEST(Blocks, DamagedBytesAreRefused) {
 }
 
 }  // namespace
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store

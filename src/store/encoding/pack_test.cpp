@@ -1,4 +1,4 @@
-#include "store/sqlite/pack.h"
+#include "store/encoding/pack.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 
-namespace opwright::store::sqlite {
+namespace opwright::store {
 namespace {
 
 std::string compressed(const std::string& plain) {
@@ -84,4 +84,4 @@ TEST(Pack, NoRoomIsMadeForAPackBeyondTheLimit) {
 }
 
 }  // namespace
-}  // namespace opwright::store::sqlite
+}  // namespace opwright::store
