@@ -1,4 +1,4 @@
-// Parts of an emitted test that are not its own: the top-level blocks of templates/fused_test_parts.py, as far as they
+// Parts of an emitted test that are not its own: the top-level blocks of templates/, as far as they
 // are needed. A test is read by people: what it does not use is not in it.
 #pragma once
 
