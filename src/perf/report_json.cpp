@@ -48,7 +48,8 @@ std::string position_json(const Report& report, std::size_t at, bool explained) 
   const Explanation& why = report.explanations[at];
   const Statistics kernel = statistics_of(position.kernel_ns);
   JsonObject object;
-  object.add("op", report.op(position))
+  object.add("operation", report.op(position))
+      .add("op", report.op(position))
       .add("count", kernel.count)
       .add_raw("kernel_ns", statistics_json(kernel))
       .add_raw("op_to_op_ns", statistics_json(statistics_of(position.op_to_op_ns)))
@@ -95,6 +96,7 @@ std::string tax_json(const Report& report) {
     JsonObject object;
     object.add("away", static_cast<std::int64_t>(trip.away + 1))
         .add("back", static_cast<std::int64_t>(trip.back + 1))
+        .add("operation", report.op(report.reduced.positions[trip.away]))
         .add("op", report.op(report.reduced.positions[trip.away]))
         .add("for", trip.for_whom)
         .add_raw("kernel_ns", figure_json(trip.kernel_ns))
@@ -215,7 +217,10 @@ JsonObject like_json(std::string_view rule, const LikeResult& result, const Reco
   std::vector<std::string> ops;
   for (const LikeOp& op : result.ops) {
     JsonObject object;
-    object.add("op", op.op).add("count", op.count).add_raw("avg_kernel_ns", figure_json(op.avg_kernel_ns));
+    object.add("operation", op.op)
+        .add("op", op.op)
+        .add("count", op.count)
+        .add_raw("avg_kernel_ns", figure_json(op.avg_kernel_ns));
     if (rule == "detailed") {
       object.add_raw("min_kernel_ns", figure_json(op.min_kernel_ns))
           .add_raw("max_kernel_ns", figure_json(op.max_kernel_ns))
