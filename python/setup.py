@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
@@ -43,6 +44,19 @@ class BuildPackage(build_py):
             shutil.copytree(program, package, dirs_exist_ok=True)
 
 
+class BuildExtension(build_ext):
+    """Takes the extension that CMake has built where OPWRIGHT_WHEEL_EXTENSION names it: the same sources, compiled once."""
+
+    def build_extension(self, extension: Extension) -> None:
+        built = os.environ.get("OPWRIGHT_WHEEL_EXTENSION")
+        if not built:
+            super().build_extension(extension)
+            return
+        target = Path(self.get_ext_fullpath(extension.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(built, target)
+
+
 # Headers from 3.12 on take None for immortal and do not count references to it, which crashes older Pythons.
 OLDEST = "cp310" if sys.version_info < (3, 12) else "cp312"
 
@@ -66,7 +80,7 @@ setup(
             py_limited_api=True,
         )
     ],
-    cmdclass={"build_py": BuildPackage},
+    cmdclass={"build_py": BuildPackage, "build_ext": BuildExtension},
     options={
         "bdist_wheel": {"py_limited_api": OLDEST},
         "build": {"build_base": str(WORK), "build_temp": str(WORK / "objects" / "python")},

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
+#include "cli/command_table.h"
 #include "jobs/ending.h"
 #include "store/store.h"
 
@@ -25,7 +26,7 @@ namespace {
 constexpr std::array kCommands{&kTrace,   &kImport,    &kOps,     &kStats,   &kShow,   &kExport, &kVerify,
                                &kVectors, &kRun,       &kShrink,  &kResults, &kReport, &kDevice, &kDiff,
                                &kMock,    &kTraces,    &kCalls,   &kReplay,  &kForget, &kDump,   &kTrim,
-                               &kConvert, &kReference, &kGentest, &kPerf,    &kFuse,   &kDoctor};
+                               &kConvert, &kReference, &kGentest, &kPerf,    &kFuse,   &kDoctor, &kCompletion};
 // Started by other commands, not by people: in no list.
 constexpr std::array kHidden{&kWorker, &kKeeper};
 // `perf diff`: two words, which `perf` alone would take for files.
@@ -65,6 +66,9 @@ std::string help_of(const Command& command) {
   text +=
       fmt::format("  {:<{}}  {}\n", "--store FILE", width, "the store (default $OPWRIGHT_STORE, else ./opwright.db)");
   text += fmt::format("  {:<{}}  {}\n", "--format F", width, "table, json, jsonl or csv");
+  text += fmt::format("  {:<{}}  {}\n", "--wide", width, "tables are not cut to the width of the terminal");
+  text +=
+      fmt::format("  {:<{}}  {}\n", "--color WHEN", width, "always, never or auto (on terminals, without NO_COLOR)");
   if (!command.reads_input) return text;
   text += "\nLimits of what is read (docs/formats/limits.md):\n";
   for (const LimitFlag& limit : kLimitFlags)
@@ -76,8 +80,9 @@ std::string general_help() {
   std::string text =
       "opwright turns real model runs into operator tests.\n\n"
       "Usage: opwright [--store FILE] [--format table|json|jsonl|csv] VERB …\n\nVerbs:\n";
-  for (const Command* command : kCommands) text += fmt::format("  {:<8}  {}\n", command->name, command->summary);
-  text += fmt::format("  {:<8}  {}\n", "help", "Show this, or what a verb does: opwright help VERB.");
+  for (const Command* command : kCommands) text += fmt::format("  {:<10}  {}\n", command->name, command->summary);
+  text += fmt::format("  {:<10}  {}\n", "help",
+                      "Show this, or what a verb does: opwright help VERB. --man: all of it as a manual page.");
   text +=
       "\nThe store is --store, else $OPWRIGHT_STORE, else ./opwright.db.\n"
       "Exit codes: 0 as expected, 1 a difference was found, 2 wrong usage, 3 could not run.\n\n"
@@ -108,7 +113,7 @@ const Command* find_nested(std::string_view first, std::string_view second) {
 std::vector<std::string>::const_iterator find_verb(const std::vector<std::string>& args) {
   for (auto arg = args.begin(); arg != args.end(); ++arg) {
     if (!arg->starts_with('-')) return arg;
-    if ((*arg == "--store" || *arg == "--format") && arg + 1 != args.end()) ++arg;
+    if ((*arg == "--store" || *arg == "--format" || *arg == "--color") && arg + 1 != args.end()) ++arg;
   }
   return args.end();
 }
@@ -122,7 +127,13 @@ Error unknown_verb(std::string_view name) {
                                          did_you_mean(near).empty() ? ";" : did_you_mean(near))};
 }
 
-int show_help(const std::vector<std::string>& args, CommandEnv& env) {
+int show_help(std::vector<std::string> args, CommandEnv& env) {
+  const auto asks = [&](std::string_view flag) { return std::ranges::find(args, flag) != args.end(); };
+  if (asks("--man") || asks("--markdown")) {
+    env.out << (asks("--man") ? manual_page() : verbs_markdown());
+    return kExitOk;
+  }
+  std::erase_if(args, [](const std::string& word) { return word.starts_with('-'); });
   if (args.empty()) {
     env.out << general_help();
     return kExitOk;
@@ -140,6 +151,13 @@ Result<OutputFormat> parse_format(const std::string& text) {
   if (text == "jsonl") return OutputFormat::kJsonl;
   if (text == "csv") return OutputFormat::kCsv;
   return fail(ErrorCode::kUsage, fmt::format("--format {}: choose table, json, jsonl or csv", text));
+}
+
+Result<Colour> parse_colour(const std::string& text) {
+  if (text == "auto") return Colour::kAuto;
+  if (text == "always") return Colour::kAlways;
+  if (text == "never") return Colour::kNever;
+  return fail(ErrorCode::kUsage, fmt::format("--color {}: choose always, never or auto", text));
 }
 
 struct Bound {  // where CLI11 puts what it reads for one verb
@@ -181,7 +199,7 @@ Error usage_error(const CLI::ParseError& error, const Command* command, const st
     what = what.substr(0, colon) + " needs a value";
   // CLI11 names the arguments it could not place; an unknown flag deserves a suggestion.
   if (command != nullptr) {
-    std::vector<std::string_view> known{"--store", "--format", "--help"};
+    std::vector<std::string_view> known{"--store", "--format", "--wide", "--color", "--help"};
     for (const Flag& flag : command->flags) known.push_back(flag.name);
     for (const LimitFlag& limit : kLimitFlags)
       if (command->reads_input) known.push_back(limit.flag);
@@ -217,11 +235,13 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
   root.set_help_flag();
   root.fallthrough();
   bool help = false, version = false;
-  std::string store, format;
+  std::string store, format, colour;
   root.add_flag("-h,--help", help);
   root.add_flag("--version", version);
   root.add_option("--store", store);
   root.add_option("--format", format);
+  root.add_option("--color", colour);
+  root.add_flag("--wide", env.wide);
   // Only the verb that was named: a file may be called like another one.
   std::vector<Bound> verbs(chosen == nullptr ? 0 : 1);
   for (Bound& verb : verbs) {
@@ -243,6 +263,11 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
     const auto parsed = parse_format(format);
     if (!parsed) return complain(parsed.error(), env);
     env.format = *parsed;
+  }
+  if (!colour.empty()) {
+    const auto parsed = parse_colour(colour);
+    if (!parsed) return complain(parsed.error(), env);
+    env.colour = *parsed;
   }
   for (Bound& verb : verbs) {
     if (!verb.app->parsed()) continue;
@@ -272,6 +297,9 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
 }
 
 }  // namespace
+
+std::span<const Command* const> commands() { return kCommands; }
+std::span<const Command* const> nested_commands() { return kNested; }
 
 bool ParsedArgs::is_set(std::string_view flag) const {
   const auto found = switches.find(flag);
@@ -312,9 +340,7 @@ int run_behind_border(const std::vector<std::string>& args, CommandEnv& env) {
   try {
     const auto verb = find_verb(args);
     if (verb != args.end() && *verb == "help") {
-      std::vector<std::string> rest(verb + 1, args.end());
-      std::erase_if(rest, [](const std::string& word) { return word.starts_with('-'); });
-      return show_help(rest, env);
+      return show_help({verb + 1, args.end()}, env);
     }
     const Command* command = verb != args.end() ? find_command(*verb) : nullptr;
     auto last = verb;  // of the words that name the command

@@ -432,10 +432,9 @@ class Judgement {
     m.excess = std::sqrt(sums.z_squared / n);
     // Where all partial sums are alike (positive data), their errors are one draw and not many: that takes more room.
     const double allowed_excess = options_.excess * (1 + 0.75 * coherence + 2 / std::sqrt(n));
-    if (m.excess > allowed_excess) {
+    if (m.excess > allowed_excess)
       reason(fmt::format("errors are {:.2f} times what this accumulation shows, {:.2f} are accepted", m.excess,
                          allowed_excess));
-    }
     double shrinking = model_.shrinking_allowance();
     double growing = model_.growing_allowance();
     if (sums.weighted_ee > 0.0) {
@@ -452,23 +451,24 @@ class Judgement {
       constexpr double kTold = 0.5;
       if (!judged_.before.empty() && deviation > kTold) {
         verdict_.notes.push_back(fmt::format("a common factor cannot be told: {:.2g} by chance", deviation));
-      } else if (m.scale - 1 > growing + deviation || 1 - m.scale > shrinking + deviation) {
-        reason(fmt::format("values are scaled by {:.5f}; rounding explains {:.5f} to {:.5f}", m.scale,
-                           1 - shrinking - deviation, 1 + growing + deviation));
+      } else {
+        m.factor_low = 1 - shrinking - deviation;
+        m.factor_high = 1 + growing + deviation;
+        if (m.scale > m.factor_high || m.scale < m.factor_low)
+          reason(fmt::format("values are scaled by {:.5f}; rounding explains {:.5f} to {:.5f}", m.scale, m.factor_low,
+                             m.factor_high));
       }
     }
     const Measure::Leaning leaning = measured_->most_leaning_column(std::max(shrinking, growing));
     const double allowed_leaning = options_.excess * (std::sqrt(2 * std::log(static_cast<double>(length_) + 1)) + 1);
-    if (leaning.deviations > allowed_leaning) {
+    if (leaning.deviations > allowed_leaning)
       reason(fmt::format("column {} is off to one side by {:.1f} deviations, {:.1f} are accepted", leaning.column,
                          leaning.deviations, allowed_leaning));
-    }
-    if (m.worst.bound > m.spread) {
+    if (m.worst.bound > m.spread)
       verdict_.notes.push_back(
           fmt::format("the bound ({:.3g}) is wider than the spread of the output ({:.3g}): elements "
                       "cannot be told from each other",
                       m.worst.bound, m.spread));
-    }
   }
 
   // Where averages cancel (attention over many keys), the bound of an element is as wide as the element, and PCC does
@@ -491,9 +491,11 @@ class Judgement {
     const double shared = common - by_rows + by_rows / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, rows_)));
     const double allowed = (common >= 0.0 ? shared : 2 * relative) + rounding + chance;
     const double growing = allowed - (common >= 0.0 ? judged_.budget.shrinks : 0.0);
-    if (m.scale < 1 - allowed || m.scale > 1 + growing)
-      reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, 1 - allowed,
-                         1 + growing));
+    m.factor_low = 1 - allowed;
+    m.factor_high = 1 + growing;
+    if (m.scale < m.factor_low || m.scale > m.factor_high)
+      reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, m.factor_low,
+                         m.factor_high));
   }
 
   // Each element may lie within its bound, and all of a row lean the same way: a sum, a mean, a scale that is wrong.

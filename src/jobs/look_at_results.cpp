@@ -5,11 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "base/input.h"
 #include "base/near_names.h"
+#include "gentest/snippets.h"
+#include "jobs/question.h"
+#include "model/case_line.h"
+#include "report/case_history.h"
 #include "report/html.h"
+#include "select/evaluate.h"
 #include "store/store.h"
 
 namespace opwright::jobs {
@@ -17,14 +23,67 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kFormats{"csv", "junit", "jsonl", "sweep"};
 
-Result<report::Exported> export_one(const ResultsTarget& target, const RunResults& results) {
+Result<report::Exported> export_one(const ResultsTarget& target, const RunResults& results, bool is_strict) {
   if (target.format == "csv") return report::write_csv(target.path, results.stream());
-  if (target.format == "junit") return report::write_junit(target.path, results.run(), results.stream());
+  if (target.format == "junit") return report::write_junit(target.path, results.run(), results.stream(), is_strict);
   if (target.format == "jsonl") return report::write_jsonl(target.path, results.run(), results.stream());
   return report::write_sweep(target.path, results.run(), results.stream());
 }
 
+// Earlier runs that the page of a run tells of: the newest of them, and no more results than a minute can read.
+constexpr std::size_t kMostPastRuns = 12;
+constexpr std::int64_t kMostPastResults = 500'000;
+
+// Runs from the one after the oldest that is read to the one before `run`.
+Result<report::CaseHistory> history_before(store::ResultsReader& reader, std::span<const RunRecord> earlier) {
+  report::CaseHistory history;
+  std::int64_t results = 0;
+  std::size_t first = earlier.size();
+  while (first > 0 && earlier.size() - first < kMostPastRuns) {
+    OPWRIGHT_TRY_ASSIGN(const auto outcomes, reader.outcomes(earlier[first - 1].uid));
+    for (const auto& [outcome, count] : outcomes) results += count;
+    if (results > kMostPastResults) break;
+    --first;
+  }
+  history.runs_left_out = static_cast<std::int64_t>(first);
+  for (const RunRecord& run : earlier.subspan(first)) {
+    history.begin(run);
+    OPWRIGHT_TRY(reader.for_each(run.uid, [&](CaseRecord&& record) -> Status {
+      history.add(record);
+      return {};
+    }));
+  }
+  return history;
+}
+
+report::CaseTexts spelled(const CaseRecord& record) {
+  Result<OpConfig> config = parse_case(record.line);
+  if (!config) return {"", "", "its case line cannot be read"};
+  gentest::Recorded recorded{
+      .config = *std::move(config), .key = record.key, .calls = record.calls, .models = record.models};
+  gentest::Snippets made = gentest::snippets_of(recorded);
+  return {std::move(made.pytest), std::move(made.ttnn), std::move(made.refused)};
+}
+
 }  // namespace
+
+Result<std::function<bool(const CaseRecord&)>> results_where(const std::string& where, const std::string& store,
+                                                             int wait_ms) {
+  if (where.empty()) return std::function<bool(const CaseRecord&)>();
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, parse_where(where));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(store, wait_ms));
+  std::set<std::string> keys;
+  OPWRIGHT_TRY(select::for_each_selected(*reader, selector, {}, [&](select::Selected&& found) -> Status {
+    keys.insert(to_hex(found.config.key));
+    return {};
+  }));
+  const bool of_calls = select::needs_provenance(selector);
+  return std::function<bool(const CaseRecord&)>([selector, keys, of_calls](const CaseRecord& record) {
+    if (!record.key.empty()) return keys.contains(record.key);
+    const auto config = of_calls ? Result<OpConfig>(fail(ErrorCode::kNotFound, "")) : parse_case(record.line);
+    return config && select::matches(selector, {.config = *config});
+  });
+}
 
 Result<std::vector<RunOverview>> runs_of(const ResultsQuestion& question) {
   OPWRIGHT_TRY_ASSIGN(auto reader, store::open_results(question.store, question.wait_ms));
@@ -96,10 +155,10 @@ Result<ResultsTarget> parse_results_target(const std::string& text) {
 }
 
 Result<std::vector<report::Exported>> export_results(const RunResults& results,
-                                                     const std::vector<ResultsTarget>& targets) {
+                                                     const std::vector<ResultsTarget>& targets, bool is_strict) {
   std::vector<report::Exported> done;
   for (const ResultsTarget& target : targets) {
-    OPWRIGHT_TRY_ASSIGN(report::Exported one, export_one(target, results));
+    OPWRIGHT_TRY_ASSIGN(report::Exported one, export_one(target, results, is_strict));
     done.push_back(std::move(one));
   }
   return done;
@@ -115,7 +174,25 @@ Result<WrittenPage> write_page(const ResultsQuestion& question, const std::strin
     beside.push_back(std::move(table));
   }
   OPWRIGHT_TRY_ASSIGN(const RunResults results, RunResults::open(question, name));
-  OPWRIGHT_TRY_ASSIGN(const report::Page page, report::make_page(results.run(), results.stream(), beside));
+  OPWRIGHT_TRY_ASSIGN(auto reader, store::open_results(question.store, question.wait_ms));
+  OPWRIGHT_TRY_ASSIGN(std::vector<RunRecord> earlier, reader->runs());
+  const auto self = std::ranges::find(earlier, results.run().uid, &RunRecord::uid);
+  earlier.erase(self, earlier.end());
+  OPWRIGHT_TRY_ASSIGN(const report::CaseHistory history, history_before(*reader, earlier));
+  std::optional<report::RunDiff> since;
+  // The last one on this device; where there is none, the last that computes as this one does: the page warns.
+  const auto newest = [&](auto&& like) { return std::ranges::find_if(earlier.rbegin(), earlier.rend(), like); };
+  const RunRecord& run = results.run();
+  auto last = newest([&](const RunRecord& one) { return one.device == run.device && one.against == run.against; });
+  if (last == earlier.rend())
+    last = newest([&](const RunRecord& one) { return one.numerics == run.numerics && one.against == run.against; });
+  if (last != earlier.rend()) {
+    OPWRIGHT_TRY_ASSIGN(since, diff_results(question, last->uid, results.run().uid));
+  }
+  OPWRIGHT_TRY_ASSIGN(
+      const report::Page page,
+      report::make_page(results.run(), results.stream(),
+                        {.tables = beside, .since = since ? &*since : nullptr, .history = &history, .spell = spelled}));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)

@@ -18,13 +18,16 @@ constexpr char kFolderPrefix[] = "opwright-mock-";
 constexpr int kFastDispatchMinor = 75;
 constexpr char kDeviceTraces[] = "/device-traces";  // the letters are those of python/opwright/_mock.py
 
-// The small program beside this one, else this program itself, which is the compiler when it is started as one. A copy
-// in `folder` where it was replaced by a newer one since it started.
+// The small program beside this one, or in lib/opwright/ of an installation; else this program itself, which is the
+// compiler when it is started as one. A copy in `folder` where it was replaced by a newer one since it started.
 Result<std::string> find_compiler(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path self = "/proc/self/exe", path = fs::read_symlink(self, error);
-  if (const auto beside = find_program((path.parent_path() / kKernelCompilerName).string(), "")) return *beside;
+  const fs::path folder_of_program = path.parent_path();
+  for (const fs::path& place : {folder_of_program, folder_of_program.parent_path() / "lib" / "opwright"}) {
+    if (const auto beside = find_program((place / kKernelCompilerName).string(), "")) return *beside;
+  }
   if (!error && fs::exists(path, error)) return path.string();
   const fs::path copy = fs::path(folder) / "opwright";
   error.clear();

@@ -9,11 +9,12 @@
 #include "report/markup.h"
 #include "report/page_data.h"
 #include "report/page_frame.h"
+#include "report/run_diff_view.h"
 
 namespace opwright::embedded {  // src/report/page/
 extern const std::string_view kPageHtml, kPageCss, kPageTheme;
 extern const std::string_view kPageDom, kPageData, kPageFilters, kPageFigures, kPageOverview, kPagePlots, kPageMatrix,
-    kPageTables, kPageFailures, kPageResults, kPageDetail, kPageMain;
+    kPageTables, kPageFailures, kPageResults, kPageScatter, kPageSince, kPageWords, kPageDetail, kPageMain;
 }  // namespace opwright::embedded
 
 namespace opwright::report {
@@ -25,15 +26,17 @@ std::string script() {
   for (const std::string_view part :
        {embedded::kPageDom, embedded::kPageData, embedded::kPageFilters, embedded::kPageFigures,
         embedded::kPageOverview, embedded::kPagePlots, embedded::kPageMatrix, embedded::kPageTables,
-        embedded::kPageFailures, embedded::kPageResults, embedded::kPageDetail, embedded::kPageMain}) {
+        embedded::kPageFailures, embedded::kPageResults, embedded::kPageScatter, embedded::kPageSince,
+        embedded::kPageWords, embedded::kPageDetail, embedded::kPageMain}) {
     out += part;
   }
   return out;
 }
 
-std::string data_elements(const RunRecord& run, PageData& data) {
-  std::string out =
-      fmt::format("<script type=\"application/json\" id=\"run\">{}</script>\n", json_in_html(run_json(run)));
+std::string data_elements(const RunRecord& run, PageData& data, const PageContext& context) {
+  std::string out = fmt::format(
+      "<script type=\"application/json\" id=\"run\">{}</script>\n",
+      json_in_html(run_json(run, context.since == nullptr ? "" : since_json(*context.since), context.history)));
   out += fmt::format("<script type=\"application/x-packed\" id=\"columns\">{}</script>\n", packed(data.columns_json()));
   const std::vector<std::string>& blocks = data.details();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -44,15 +47,17 @@ std::string data_elements(const RunRecord& run, PageData& data) {
 
 }  // namespace
 
-Result<Page> make_page(const RunRecord& run, const ResultStream& results, std::span<const SideTable> tables) {
+Result<Page> make_page(const RunRecord& run, const ResultStream& results, const PageContext& context) {
   PageData data;
   KillTable misuse;
   OPWRIGHT_TRY(results([&](CaseRecord&& record) -> Status {
     misuse.add(record);
-    data.add(record);
+    data.add(record, context.spell ? context.spell(record) : CaseTexts{},
+             context.history != nullptr ? context.history->of(record) : "[]");
     return {};
   }));
   std::string judge = kills_html(misuse.finish());
+  const std::span<const SideTable> tables = context.tables;
   for (std::size_t i = 0; i < tables.size(); ++i) judge += side_table_html(tables[i], fmt::format("table-{}", i + 1));
   const std::string code = script();
   const std::string theme(embedded::kPageTheme);
@@ -65,7 +70,7 @@ Result<Page> make_page(const RunRecord& run, const ResultStream& results, std::s
                                    {"style", style},
                                    {"theme", theme},
                                    {"misuse", judge},
-                                   {"data", data_elements(run, data)},
+                                   {"data", data_elements(run, data, context)},
                                    {"script", code}});
   return page;
 }

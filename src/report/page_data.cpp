@@ -11,18 +11,19 @@
 #include <optional>
 
 #include "base/json_object.h"
+#include "base/message_pattern.h"
 #include "report/agreement.h"
-#include "report/message_pattern.h"
+#include "report/case_arguments.h"
 
 namespace opwright::report {
 namespace {
 
 // Names as the page's data.js reads them; the order is that of add().
 constexpr std::array kColumns{
-    "index",  "op",        "suite",   "line",         "repeat",  "dtype",          "layout",   "memory",
-    "models", "calls",     "outcome", "reason",       "blame",   "cluster",        "pcc",      "ulp",
-    "nrmse",  "bound",     "fields",  "fields_equal", "faults",  "faults_noticed", "wall",     "device",
-    "kernel", "reference", "l1",      "attempts",     "against", "disagreement",   "agreement"};
+    "index",    "op",           "suite",        "line",           "repeat",   "dtype",  "layout", "memory",    "models",
+    "calls",    "outcome",      "reason",       "blame",          "cluster",  "pcc",    "ulp",    "nrmse",     "bound",
+    "fields",   "fields_equal", "faults",       "faults_noticed", "wall",     "device", "kernel", "reference", "l1",
+    "attempts", "against",      "disagreement", "agreement",      "elements", "rank",   "terms"};
 
 // The page needs three states: absent, not a number, a number. 1e999 is JSON, and infinite when JavaScript reads it.
 std::string number(std::optional<double> value, int digits) {
@@ -68,7 +69,7 @@ std::string cluster_of(const CaseRecord& record) {
 
 }  // namespace
 
-std::string run_json(const RunRecord& run) {
+std::string run_json(const RunRecord& run, std::string_view since, const CaseHistory* history) {
   std::vector<std::string> outcomes;
   for (const Outcome outcome : all_outcomes()) {
     outcomes.push_back(
@@ -92,6 +93,9 @@ std::string run_json(const RunRecord& run) {
       .add("planned", run.planned)
       .add_raw("outcomes", json_array(outcomes, true))
       .add("block", static_cast<std::int64_t>(PageData::kBlock))
+      .add_raw("since", since.empty() ? "null" : since)
+      .add_raw("past", history == nullptr ? "[]" : history->runs_json())
+      .add("past_left_out", history == nullptr ? 0 : history->runs_left_out)
       .text();
 }
 
@@ -114,7 +118,9 @@ void PageData::put(std::size_t column, std::string_view json) {
   values += json;
 }
 
-void PageData::add(const CaseRecord& record) {
+void PageData::add(const CaseRecord& record, const CaseTexts& texts, std::string_view past) {
+  const CaseArguments arguments = arguments_of(record);
+  const auto known = [](std::optional<std::int64_t> value) { return value ? fmt::format("{}", *value) : "null"; };
   const auto text = [this](std::string_view value) { return fmt::format("{}", place_of(value)); };
   const auto count = [](std::int64_t value) { return fmt::format("{}", value); };
   const std::array<std::string, kColumns.size()> values{
@@ -149,6 +155,9 @@ void PageData::add(const CaseRecord& record) {
       text(record.against),
       text(record.disagreement),
       text(std::string(name_of(agreement_of(record)))),
+      count(record.elements),
+      known(arguments.rank),
+      known(arguments.terms),
   };
   for (std::size_t i = 0; i < values.size(); ++i) put(i, values[i]);
 
@@ -163,7 +172,6 @@ void PageData::add(const CaseRecord& record) {
                 .add("outputs", record.outputs)
                 .add("differences", record.differences)
                 .add("unnoticed", record.unnoticed)
-                .add("elements", record.elements)
                 .add("judged", record.judged)
                 .add("data", name_of(record.recipe.distribution))
                 .add("seed", fmt::format("{}", record.recipe.seed))
@@ -171,6 +179,11 @@ void PageData::add(const CaseRecord& record) {
                 .add_raw("cold", number(record.cold_seconds, 6))
                 .add("dram", record.dram)
                 .add("host_bytes", record.host_bytes)
+                .add_raw("arguments", arguments.rows)
+                .add("pytest", texts.pytest)
+                .add("ttnn", texts.ttnn)
+                .add("unspelled", texts.refused)
+                .add_raw("past", past)
                 .text();
   ++results_;
   if (static_cast<std::size_t>(results_) % kBlock == 0) close_block();

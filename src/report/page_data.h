@@ -11,18 +11,26 @@
 #include <vector>
 
 #include "model/case_record.h"
+#include "report/case_history.h"
 
 namespace opwright::report {
 
-// The run and the vocabulary of outcomes, as one JSON object.
-std::string run_json(const RunRecord& run);
+// The run and the vocabulary of outcomes, as one JSON object. `since`: what changed since the run before it, as JSON;
+// `history`: null where nobody looked for earlier runs.
+std::string run_json(const RunRecord& run, std::string_view since, const CaseHistory* history);
+
+// A case as programs that others run; "" where it cannot be made again, and `refused` says why.
+struct CaseTexts {
+  std::string pytest, ttnn, refused;
+};
 
 class PageData {
  public:
   static constexpr std::size_t kBlock = 256;  // cases whose details are unpacked together
 
   PageData();
-  void add(const CaseRecord& record);
+  // `past`: JSON of CaseHistory::of.
+  void add(const CaseRecord& record, const CaseTexts& texts = {}, std::string_view past = "[]");
   std::int64_t results() const { return results_; }
 
   // {"strings": […], "columns": {name: […]}}

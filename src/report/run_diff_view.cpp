@@ -59,6 +59,7 @@ std::string list_json(const std::vector<Change>& list) {
   std::vector<std::string> items;
   for (const Change& one : list) {
     items.push_back(JsonObject()
+                        .add("operation", one.op)
                         .add("op", one.op)
                         .add("case", one.line)
                         .add("from", one.from)
@@ -74,6 +75,7 @@ std::string slower_json(const std::vector<Slower>& found, const std::vector<Chan
   std::vector<std::string> items;
   for (std::size_t i = 0; i < found.size(); ++i) {
     items.push_back(JsonObject()
+                        .add("operation", texts[i].op)
                         .add("op", texts[i].op)
                         .add("case", texts[i].line)
                         .add_raw("seconds_a", json::figure_text(found[i].seconds_a))
@@ -91,6 +93,7 @@ std::string groups_json(const RunDiff& diff, const std::vector<SlowerGroup>& gro
   std::vector<std::string> items;
   for (const SlowerGroup& one : groups) {
     items.push_back(JsonObject()
+                        .add("operation", diff.operators.at(one.group))
                         .add("op", diff.operators.at(one.group))
                         .add("pairs", one.pairs)
                         .add("changed", one.slower)
@@ -101,7 +104,46 @@ std::string groups_json(const RunDiff& diff, const std::vector<SlowerGroup>& gro
   return json_array(items, true);
 }
 
+constexpr std::size_t kMostOnPage = 100;
+
+std::string page_list_json(std::string_view name, std::string_view kind, const std::vector<Change>& list) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < list.size() && i < kMostOnPage; ++i)
+    items.push_back(json_array({list[i].op, list[i].line, list[i].from, list[i].to}, false));
+  return JsonObject()
+      .add("name", name)
+      .add("kind", kind)
+      .add("count", static_cast<std::int64_t>(list.size()))
+      .add_raw("cases", json_array(items, true))
+      .text();
+}
+
 }  // namespace
+
+std::string since_json(const RunDiff& diff) {
+  const std::vector<std::string> lists{
+      page_list_json("New failures", "bad", diff.new_failures),
+      page_list_json("New cases that fail", "bad", diff.failing_new_cases),
+      page_list_json("Passed before, no verdict now", "bad", diff.lost_verdicts),
+      page_list_json("Less accurate", "warn", diff.accuracy_drops),
+      page_list_json("Slower", "warn", diff.slower),
+      page_list_json("Fixed", "good", diff.fixed),
+      page_list_json("Faster", "good", diff.faster),
+      page_list_json("Other changes", "", diff.changed),
+  };
+  return JsonObject()
+      .add("uid", diff.a.uid)
+      .add("started", diff.a.started)
+      .add("both", diff.both)
+      .add("same", diff.same_outcome)
+      .add("compared_pcc", diff.compared_pcc)
+      .add_bool("enough_times", diff.times.enough)
+      .add("only_before", static_cast<std::int64_t>(diff.only_a.size()))
+      .add("only_now", static_cast<std::int64_t>(diff.only_b.size()))
+      .add_raw("lists", json_array(lists, true))
+      .add_raw("cautions", json_array(diff.cautions, false))
+      .text();
+}
 
 std::string diff_text(const RunDiff& diff, std::size_t most, std::size_t width) {
   std::string text = fmt::format("A {}   {}   {}\nB {}   {}   {}\n\n", visible(diff.a.uid), visible(diff.a.device),

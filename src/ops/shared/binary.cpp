@@ -97,6 +97,8 @@ Checked<Operands> operands_of(const BinaryOp& op, const BoundCall& call) {
   out.a = *a;
   if (const TensorSpec* b = call.tensor(op.second)) {
     out.b = *b;
+  } else if (!op.takes_number) {
+    return type_error(call.op, op.second, call.find(op.second) ? *call.find(op.second) : Value());
   } else {
     const bool* flag = call.passed(op.second) ? call.find(op.second)->as_bool() : nullptr;
     if (flag != nullptr) {
@@ -152,7 +154,7 @@ std::vector<Param> binary_params(const BinaryOp& op) {
                          {.name = op.second, .era1 = 1, .required = true, .role = op.data}};
   int next = 2;  // the in-place variants lack three parameters, and those behind them move up
   if (!op.in_place) {
-    out.push_back({.name = "dtype", .era1 = next++});
+    if (op.converts) out.push_back({.name = "dtype", .era1 = next++});
     out.push_back({.name = "memory_config", .era1 = next++});
     out.push_back({.name = "output_tensor", .era1 = next++, .role = Role::kBuffer});
   }
@@ -220,6 +222,9 @@ Checked<std::vector<OutputSpec>> infer_binary(const BinaryOp& op, const BoundCal
   const auto dtype_b = of.b ? std::optional(of.b->dtype.value) : std::nullopt;
   OPWRIGHT_CHECK_ASSIGN(const BinaryDtypes dtypes, binary_dtypes(op, of.a.dtype.value, dtype_b, of.scalar));
   const bool integers = op.dtypes == BinaryOp::Dtypes::kQuotient && dtypes.a == DType::kInt32;
+  const bool fraction = !of.b && of.scalar != std::trunc(of.scalar);
+  OPWRIGHT_REQUIRE(!integers || !op.in_place || fraction || given->dtype.value == DType::kFloat32,
+                   "For integer division, supported output dtype is FLOAT32");
   OPWRIGHT_REQUIRE(!integers || asked == DType::kAbsent || asked == DType::kFloat32,
                    "Incorrect output_dtype value for Integer Division(expected FLOAT32): {}",
                    eltwise::dtype_text(asked));
@@ -353,7 +358,8 @@ ErrorBudget binary_budget(const BinaryOp& op, const BoundCall& call, std::span<c
   if ((kept || is_integer(out.dtype.value)) && !fused)
     return {.kind = ErrorBudget::Kind::kExact, .why = kept ? "nothing to round" : "integer arithmetic"};
 
-  ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise, .ulps = op.ulps, .why = "one rounding of the result"};
+  ErrorBudget budget{
+      .kind = ErrorBudget::Kind::kElementwise, .ulps = op.ulps, .floor = op.floor, .why = "one rounding of the result"};
   const TensorSpec* b = call.tensor(op.second);
   const bool narrow = out.dtype.value != DType::kFloat32 || a == nullptr || a->dtype.value != DType::kFloat32 ||
                       (b != nullptr && b->dtype.value != DType::kFloat32);

@@ -135,7 +135,8 @@ Checked<void> check_softmax_program(const BoundCall& call, const TensorSpec& inp
 Checked<Exact> softmax_reference(const ReferenceJob& job, std::size_t dim) {
   const HostTensor& input = *job.input("input_tensor");
   const Shape& shape = input.spec.shape;
-  OPWRIGHT_CHECK_ASSIGN(const double scale, job.call.number("scale", 1.0));
+  OPWRIGHT_CHECK_ASSIGN(const double head, job.call.number("head_size", 1.0));
+  OPWRIGHT_CHECK_ASSIGN(const double scale, job.call.number("scale", 1.0 / std::sqrt(head)));
   OPWRIGHT_CHECK_ASSIGN(const bool causal, job.call.flag("is_causal_mask", false));
   const Mask mask(job.input("mask"), causal, shape);
   const std::int64_t width = job.rows.length;

@@ -32,15 +32,14 @@ async function renderPanel() {
 function panelOf(row, details) {
   const col = report.col;
   return [
-    el("header", null, badge(outcomeOf(row).name), el("h2", { id: "panel-title", tabindex: "-1" }, shownName(text("op", row))), stepButtons(row)),
-    text("op", row).length > MOST_NAME && block("Operator", el("p", { id: "panel-name" }, text("op", row))),
-    text("reason", row) && block("Reason", el("p", { class: "reason" }, text("reason", row)),
-      details.argument && el("p", { class: "note" }, "Parameter: ", el("code", null, details.argument))),
-    block("Repeat it", commandBox(repeatOf(row))),
-    block("Case", el("div", { class: "command" }, el("code", { id: "panel-line" }, text("line", row)), copyButton(() => text("line", row)))),
+    el("header", null, el("h2", { id: "panel-title", tabindex: "-1" }, shownName(text("op", row)), el("span", { class: "note" }, ` #${col.index[row]}`)), stepButtons(row)),
+    text("op", row).length > MOST_NAME && block("Operation", el("p", { id: "panel-name" }, text("op", row))),
+    block("Arguments", argumentTables(details.arguments) || el("p", { class: "note" }, "The case line could not be taken apart; it stands below as it is.")),
+    block("Verdict", verdictWords(row, details)),
     (text("blame", row) || details.evidence) && block("Who is to blame",
-      text("blame", row) && el("p", null, el("strong", null, text("blame", row))), details.evidence && el("p", null, details.evidence)),
-    block("Figures of the judge", judgeFigures(row, details)),
+      text("blame", row) && el("p", null, el("strong", null, BLAME_WORDS[text("blame", row)] || text("blame", row))), details.evidence && el("p", null, details.evidence)),
+    copiesOf(row, details),
+    report.run.past.length > 0 && block("Over the runs", historyOf(row, details)),
     block("Executed against traced", executedText(row, details)),
     col.faults[row] > 0 && block("Planted faults", el("p", null, `${col.faults_noticed[row]} of ${col.faults[row]} noticed`),
       details.unnoticed && el("p", { class: "note" }, `not noticed: ${details.unnoticed}`)),
@@ -57,11 +56,24 @@ function panelOf(row, details) {
     block("Where it comes from", pairs([
       ["Models", text("models", row).replaceAll(",", ", ")], ["Recorded calls", grouped(col.calls[row])], ["Suite", text("suite", row)],
       ["Dtype", text("dtype", row)], ["Layout", text("layout", row)], ["Memory", text("memory", row)],
-      ["Elements", details.elements > 0 && grouped(details.elements)], ["Input data", `${details.data}, seed ${details.seed}`],
+      ["Elements", col.elements[row] > 0 && grouped(col.elements[row])], ["Input data", `${details.data}, seed ${details.seed}`],
       ["Attempts", col.attempts[row] > 1 && grouped(col.attempts[row])], ["Started", details.started && when(details.started)],
       ["Vector", details.vector], ["Configuration", details.key],
     ])),
+    el("section", null, el("details", { class: "verdict" }, el("summary", null, "All figures of the judge"), judgeFigures(row, details))),
   ].filter(Boolean);
+}
+
+// The case for a terminal, for a colleague with pytest, for a script.
+function copiesOf(row, details) {
+  const forms = [["Command", () => repeatOf(row)], ["Case line", () => text("line", row)],
+    ["pytest", () => details.pytest], ["ttnn script", () => details.ttnn]].filter(([, of]) => of());
+  return block("Run it again", commandBox(repeatOf(row)),
+    el("div", { class: "actions", id: "copies" }, forms.map(([name, of]) => copyButton(of, `Copy as ${name.charAt(0).toLowerCase()}${name.slice(1)}`))),
+    details.unspelled && el("p", { class: "note" }, `As Python: ${details.unspelled}.`),
+    el("details", { class: "verdict" }, el("summary", null, "Case line"), el("div", { class: "command" }, el("code", { id: "panel-line" }, text("line", row)))),
+    details.ttnn && el("details", { class: "verdict" }, el("summary", null, "ttnn script"), el("pre", { id: "panel-ttnn" }, details.ttnn)),
+    details.pytest && el("details", { class: "verdict" }, el("summary", null, "pytest"), el("pre", { id: "panel-pytest" }, details.pytest)));
 }
 
 const block = (title, ...content) => el("section", null, el("h3", null, title), content);
@@ -92,7 +104,7 @@ function judgeFigures(row, details) {
     return el("p", { class: "note" }, isJudged() ? "Nothing was judged in this case." : "Nothing was judged: the device has no numerics.");
   }
   return [pairs([
-    ["PCC", pccText(col.pcc[row])], ["ULP of 99 %", figure(col.ulp[row])], ["NRMSE", figure(col.nrmse[row])],
+    ["PCC", pccText(col.pcc[row])], ["ULP of 99 %", ulpText(col.ulp[row])], ["NRMSE", figure(col.nrmse[row])],
     ["Largest error, of its bound", shareOfBound(row)], ["Elements judged", grouped(details.judged)],
   ]), verdictTables(details.verdicts)];
 }
@@ -113,13 +125,13 @@ function verdictTables(json) {
 
 // The first of many lines; a button brings the others.
 const MOST_ITEMS = 200;
-function shortList(items) {
-  const list = el("ul", { class: "plain" }, items.slice(0, MOST_ITEMS).map((item) => el("li", null, item())));
-  if (items.length <= MOST_ITEMS) return list;
+function shortList(items, most = MOST_ITEMS) {
+  const list = el("ul", { class: "plain" }, items.slice(0, most).map((item) => el("li", null, item())));
+  if (items.length <= most) return list;
   const button = el("button", { type: "button", class: "rest", onclick: () => {
     button.remove();
-    dressed(list, null, items.slice(MOST_ITEMS).map((item) => el("li", null, item())));
-  } }, `Show ${grouped(items.length - MOST_ITEMS)} more`);
+    dressed(list, null, items.slice(most).map((item) => el("li", null, item())));
+  } }, `Show ${grouped(items.length - most)} more`);
   return [list, button];
 }
 
@@ -145,8 +157,8 @@ function fieldsOf(object) {
     if (typeof value === "object" && !Array.isArray(value)) {
       Object.entries(value).forEach(([name, each]) => walk(prefix && prefix !== "metrics" ? `${prefix} · ${name}` : name, each, depth + 1));
     } else {
-      const shown = prefix.startsWith("pcc") && typeof value === "number" ? pccText : plainText;
-      rows.push([prefix.replaceAll("_", " "), Array.isArray(value) ? value.slice(0, MOST_ITEMS).map(plainText).join(", ") + (value.length > MOST_ITEMS ? ", …" : "") : shown(value)]);
+      const shown = typeof value !== "number" ? plainText : prefix.startsWith("pcc") ? pccText : prefix.startsWith("ulp") ? (ulp) => ulpText(ulp, 6) : plainText;
+      rows.push([nameOfFigure(prefix.replaceAll("_", " ")), Array.isArray(value) ? value.slice(0, MOST_ITEMS).map(plainText).join(", ") + (value.length > MOST_ITEMS ? ", …" : "") : shown(value)]);
     }
   };
   walk("", object);
@@ -162,5 +174,5 @@ function outputsOf(details) {
     outputs = null;
   }
   if (!Array.isArray(outputs)) return block("Outputs", el("pre", null, details.outputs));
-  return outputs.length > 0 && block("Outputs", shortList(outputs.map((output) => () => el("code", null, plainText(output)))));
+  return outputs.length > 0 && block("Outputs", shortList(outputs.map((output) => () => el("code", null, outputText(output)))));
 }

@@ -107,13 +107,13 @@ function figure(value, digits = 4) {
 function pccText(value) {
   if (!Number.isFinite(value) || value === 1) return figure(value);
   const nines = value < 1 ? Math.max(0, Math.floor(-Math.log10(1 - value))) : 0;
-  return value.toFixed(Math.min(15, Math.max(4, nines + 2)));
+  return nines > 9 ? `1 − ${(1 - value).toExponential(0)}` : value.toFixed(Math.max(4, nines + 2));
 }
 
 const shownName = (name) => (name === "" ? "unknown" : cut(name, MOST_NAME));
 
-function copyButton(textOf) {
-  const button = el("button", { type: "button", class: "copy", onclick: copy }, "Copy");
+function copyButton(textOf, label = "Copy") {
+  const button = el("button", { type: "button", class: "copy", onclick: copy }, label);
   async function copy(event) {
     event.stopPropagation();
     const text = await textOf();
@@ -124,7 +124,7 @@ function copyButton(textOf) {
       copied = copyBySelection(text, button);
     }
     button.textContent = copied ? "Copied" : "Select it by hand";
-    setTimeout(() => (button.textContent = "Copy"), 1500);
+    setTimeout(() => (button.textContent = label), 1500);
   }
   return button;
 }

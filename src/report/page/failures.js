@@ -34,23 +34,28 @@ function clustersOf(rows) {
   return [...clusters.values()].sort((a, b) => b.length - a.length || a[0] - b[0]);
 }
 
+// Folded, but for those that the reader opened: drawing anew must not close them.
+const openClusters = new Set();
+
 function clusterItem(rows) {
   const first = rows[0];
   const cluster = text("cluster", first);
   const ops = [...groupRows(rows, "op")].sort((a, b) => b[1].length - a[1].length);
   const blames = [...groupRows(rows, "blame")].filter(([name]) => name).map(([name, some]) => `${name} ${grouped(some.length)}`);
   const shown = filters.cluster === cluster;
-  return el("li", { class: `card cluster${shown ? " chosen" : ""}` },
-    el("div", { class: "cluster-head" }, el("strong", { class: "times" }, grouped(rows.length), el("span", { class: "offscreen" }, " cases")),
-      badge(outcomeOf(first).name), blames.length > 0 && el("span", { class: "note" }, `blame: ${blames.join(", ")}`),
+  return el("li", null, el("details", { class: `card cluster${shown ? " chosen" : ""}`, open: shown || openClusters.has(cluster),
+    ontoggle: (event) => (event.target.open ? openClusters.add(cluster) : openClusters.delete(cluster)) },
+    el("summary", null, el("strong", { class: "times" }, grouped(rows.length), el("span", { class: "offscreen" }, " cases")),
+      badge(outcomeOf(first).name), el("span", { class: "why" }, cut(text("reason", first).split("\n")[0] || "(no reason was given)", MOST_LINE)),
       el("span", { class: "note" }, ops.slice(0, 3).map(([name, some]) => `${shownName(name)} ${grouped(some.length)}`).join(", "),
-        ops.length > 3 && `, ${plural(ops.length - 3, "operator")} more`)),
+        ops.length > 3 && `, ${plural(ops.length - 3, "operation")} more`)),
     el("p", { class: "reason" }, text("reason", first) || "(no reason was given)"),
+    blames.length > 0 && el("p", { class: "note" }, `Who is to blame: ${blames.join(", ")}`),
     commandBox(repeatOf(first)),
     el("div", { class: "actions" },
       el("button", { type: "button", "aria-pressed": String(shown), onclick: () => toggleFilters({ cluster }) },
         shown ? "Show all again" : `Show ${rows.length === 1 ? "it" : "these"} in the results`),
-      el("button", { type: "button", onclick: () => openCase(first) }, "Open this case")));
+      el("button", { type: "button", onclick: () => openCase(first) }, "Open this case"))));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- worst
@@ -59,7 +64,7 @@ const WORST = 10;
 const WORST_BY = [
   ["pcc", "Lowest PCC", (row) => report.col.pcc[row], 1],
   ["bound", "Nearest to its bound", (row) => report.col.bound[row], -1],
-  ["ulp", "Most ULP", (row) => report.col.ulp[row], -1],
+  ["ulp", "Most ULP", (row) => (isNearZero(report.col.ulp[row]) ? null : report.col.ulp[row]), -1],
   ["wall", "Slowest", (row) => report.col.wall[row], -1],
 ];
 

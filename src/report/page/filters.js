@@ -6,7 +6,7 @@ const ANY_FAILURE = "failure";
 
 // Properties with a list to choose from. `always`: shown even when all results have the same.
 const CHOICES = [
-  { name: "op", label: "Operator", always: true },
+  { name: "op", label: "Operation", always: true },
   { name: "dtype", label: "Dtype", always: true },
   { name: "outcome", label: "Outcome", always: true },
   { name: "model", label: "Model", always: true },
@@ -19,7 +19,7 @@ const CHOICES = [
 // Filters that are set by clicking, not from a list.
 const RANGES = { pcc: "PCC", wall: "Case time", device: "Device time", kernel: "Kernel time", reference: "Reference time" };
 const FILTERS = ["text", ...CHOICES.map((choice) => choice.name), "cluster", ...Object.keys(RANGES)];
-const VIEW = { sort: "index", page: "1", case: "", by: "op", order: "-failures", worst: "pcc", time: "wall", causes: "failed" };
+const VIEW = { sort: "index", page: "1", case: "", by: "op", order: "-failures", worst: "pcc", time: "wall", causes: "failed", x: "elements", y: "bound" };
 
 const filters = {};
 const view = { ...VIEW };

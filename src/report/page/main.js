@@ -80,6 +80,7 @@ async function start() {
   await load();
   makeThemeButton();
   renderHead();
+  renderSince();
   makeFilterBar();
   listen();
   readHash();

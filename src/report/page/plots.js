@@ -26,6 +26,7 @@ function timeBins(values) {
   return binsBetween(edges);
 }
 
+const MOST_LINEAR = 40; // times the lowest bar
 const isDecade = (edge) => Math.abs(Math.log10(edge) - Math.round(Math.log10(edge))) < 1e-9;
 
 const binsBetween = (edges) =>
@@ -51,6 +52,7 @@ function trimmed(bins, keep) {
 }
 
 function renderPlots() {
+  renderScatter();
   renderPcc();
   renderTimes();
 }
@@ -123,18 +125,22 @@ function drawPlot(id, plot) {
   const size = { width: Math.max(260, box.clientWidth - 32), height: 220, left: 6, right: 6, top: 22, bottom: 40 };
   const step = (size.width - size.left - size.right) / plot.bins.length;
   const room = size.height - size.top - size.bottom;
-  const most = Math.max(...plot.bins.map((bin) => bin.total));
+  const counts = plot.bins.map((bin) => bin.total).filter(Boolean);
+  const most = Math.max(...counts);
+  // Where the largest bar would hide the tail, heights are logarithms: 1 and 10 cases are as far apart as 10 and 100.
+  const isLog = most > MOST_LINEAR * Math.min(...counts);
+  const heightOf = isLog ? (count) => (Math.log10(1 + count) * room) / Math.log10(1 + most) : (count) => (count * room) / most;
   const ground = size.height - size.bottom;
   const drawing = svg("svg", { class: "plot", width: size.width, height: size.height, role: "group", "aria-label": `${plot.title}: ${plot.axis}` });
   plot.bins.forEach((bin, i) => {
     const x = size.left + i * step;
-    drawing.append(bar(bin, x, step, (count) => (count * room) / most, ground, plot));
+    drawing.append(bar(bin, x, step, heightOf, ground, plot));
     const label = plot.tick(bin.low);
     if (label) drawing.append(svg("line", { class: "tick", x1: x, x2: x, y1: ground, y2: ground + 4 }),
       svg("text", { class: "axis", x, y: ground + 16, "text-anchor": i === 0 ? "start" : "middle" }, label));
   });
   drawing.append(svg("line", { class: "ground", x1: size.left, x2: size.width - size.right, y1: ground, y2: ground }),
-    svg("text", { class: "axis", x: size.width / 2, y: size.height - 6, "text-anchor": "middle" }, plot.axis));
+    svg("text", { class: "axis", x: size.width / 2, y: size.height - 6, "text-anchor": "middle" }, isLog && size.width > 420 ? `${plot.axis}; heights on a log scale too` : plot.axis));
   box.replaceChildren(head, drawing);
 }
 
@@ -149,13 +155,13 @@ function bar(bin, x, step, heightOf, ground, plot) {
     onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose()),
   }, svg("title", null, words));
   if (!bin.total) return group;
-  // One failure among thousands must be seen: no bar is lower than 3 pixels.
-  const stretch = Math.max(1, 3 / heightOf(bin.total));
+  // The parts share the height of the whole. One failure among thousands must be seen: none is lower than 3 pixels.
+  const whole = Math.max(3, heightOf(bin.total));
   let y = ground;
   group.append(svg("rect", { class: "hit", x, y: 0, width: step, height: ground }));
   for (const i of outcomeOrder()) {
     if (!bin.counts[i]) continue;
-    const height = heightOf(bin.counts[i]) * stretch;
+    const height = Math.max(2, (whole * bin.counts[i]) / bin.total);
     y -= height;
     group.append(svg("rect", { class: `o-${report.outcomes[i].name}`, x: x + 1, y, width: Math.max(1, step - 2), height }));
   }

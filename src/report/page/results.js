@@ -10,7 +10,7 @@ const RESULT_COLUMNS = [
   { name: "dtype", label: "Dtype", wide: true, word: true, value: (row) => text("dtype", row), cell: (row) => cut(text("dtype", row), MOST_NAME) },
   { name: "memory", label: "Memory", wide: true, word: true, value: (row) => text("memory", row), cell: (row) => cut(text("memory", row), MOST_NAME) },
   { name: "pcc", label: "PCC", number: true, value: (row) => report.col.pcc[row], cell: (row) => pccText(report.col.pcc[row]) },
-  { name: "ulp", label: "ULP", number: true, wide: true, falls: true, value: (row) => report.col.ulp[row], cell: (row) => figure(report.col.ulp[row], 3) },
+  { name: "ulp", label: "ULP", number: true, wide: true, falls: true, value: (row) => report.col.ulp[row], cell: (row) => ulpText(report.col.ulp[row], 3) },
   { name: "bound", label: "Of bound", number: true, wide: true, falls: true, value: (row) => report.col.bound[row], cell: (row) => shareOfBound(row) },
   { name: "wall", label: "Time", number: true, wide: true, falls: true, value: (row) => report.col.wall[row], cell: (row) => seconds(report.col.wall[row]) },
   { name: "calls", label: "Calls", number: true, wide: true, falls: true, value: (row) => report.col.calls[row], cell: (row) => grouped(report.col.calls[row]) },
@@ -18,7 +18,9 @@ const RESULT_COLUMNS = [
 
 function shareOfBound(row) {
   const share = report.col.bound[row];
-  return share === null || !Number.isFinite(share) ? figure(share) : `${figure(100 * share, 3)} %`;
+  if (share === null || !Number.isFinite(share)) return figure(share);
+  if (share > 1e6) return "> 10⁶ ×"; // digits of it say nothing more
+  return share >= 10 ? `${grouped(Math.round(share))} ×` : `${figure(100 * share, 3)} %`;
 }
 
 // A real link: it opens in another tab, and the address names the case.
