@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "model/quantize.h"
 #include "ops/shared/activation.h"
 #include "ops/shared/binary_dtypes.h"
 #include "ops/shared/broadcast.h"
@@ -19,6 +18,8 @@ namespace {
 constexpr std::string_view kAfter = "activations";
 constexpr std::string_view kOnFirst = "input_tensor_a_activations";
 constexpr std::string_view kOnSecond = "input_tensor_b_activations";
+
+constexpr std::int64_t kSharing = 16;  // neighbours of a row that share an exponent in block floats
 
 struct Functions {  // that the call fuses
   std::vector<ExactActivation> first, second, after;
@@ -268,9 +269,9 @@ class OperandRows {
   // neighbours. 0 in other formats.
   double stored_error(std::int64_t i, std::int64_t length) {
     if (tensor_ == nullptr || functions_.empty() || !is_block_float(tensor_->spec.dtype.value)) return 0;
-    if (i % kBlockFloatGroup == 0) {
+    if (i % kSharing == 0) {
       double largest = 0;
-      for (std::int64_t k = i; k < std::min(i + kBlockFloatGroup, length); ++k)
+      for (std::int64_t k = i; k < std::min(i + kSharing, length); ++k)
         if (const double size = std::abs((*this)[k]); std::isfinite(size)) largest = std::max(largest, size);
       stored_error_ = largest * 0x1p-6;
     }
