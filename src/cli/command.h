@@ -20,6 +20,7 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitFailed = 3;
 
 enum class OutputFormat { kTable, kJson, kJsonl, kCsv };
+enum class Colour { kAuto, kAlways, kNever };
 
 struct Flag {
   std::string_view name;   // "--where"
@@ -39,6 +40,8 @@ struct CommandEnv {
   int width = 100;  // columns of the terminal
   std::string store;
   OutputFormat format = OutputFormat::kTable;
+  bool wide = false;  // tables are as wide as what they hold
+  Colour colour = Colour::kAuto;
   bool status_is_programs = false;      // the exit status is that of the user's program, whatever becomes of our output
   std::ostream* past_border = nullptr;  // standard error itself
 

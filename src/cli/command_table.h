@@ -14,6 +14,8 @@ std::span<const Command* const> nested_commands();  // "perf diff"
 inline constexpr Flag kGlobalFlags[] = {
     {"--store", "FILE", "the store (default $OPWRIGHT_STORE, else ./opwright.db)"},
     {"--format", "F", "table, json, jsonl or csv"},
+    {"--wide", "", "tables are not cut to the width of the terminal"},
+    {"--color", "WHEN", "always, never or auto (on terminals, without NO_COLOR)"},
     {"--help", "", "what this verb does"},
 };
 // Those of the command, of the limits where it reads input, and the global ones.

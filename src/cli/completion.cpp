@@ -62,7 +62,7 @@ std::string find_verb_lines(std::string_view words, int first) {
       "    if [[ -n $skip ]]; then skip=; continue; fi\n"
       "    case \"$word\" in\n"
       "      --) return ;;\n"
-      "      --store | --format) skip=1 ;;\n"
+      "      --store | --format | --color) skip=1 ;;\n"
       "      -*) ;;\n"
       "      *)\n"
       "        if [[ -z $verb ]]; then verb=\"$word\"; continue; fi\n"
@@ -84,7 +84,8 @@ std::string bash_script() {
                       quoted(kFormats));
   text += find_verb_lines("COMP_WORDS", 1);
   text += "  case \"$verb\" in\n";
-  text += fmt::format("    '') seconds={} flags='--store --format --help --version' ;;\n", quoted(verb_names()));
+  text += fmt::format("    '') seconds={} flags='--store --format --wide --color --help --version' ;;\n",
+                      quoted(verb_names()));
   text += fmt::format("    help) seconds={} ;;\n", quoted(verb_names()));
   const auto entry = [&](const Command& command) {
     const std::string seconds = second_words(command.name);
@@ -133,8 +134,8 @@ std::string zsh_script() {
          "  if [[ ${words[CURRENT]} == -* ]]; then\n"
          "    _describe -o option flags\n"
          "  else\n"
-         "    (( $#seconds )) && _describe verb seconds\n"
-         "    [[ -n $verb ]] && _files\n"
+         "    if (( $#seconds )); then _describe verb seconds; fi\n"
+         "    if [[ -n $verb ]]; then _files; fi\n"
          "  fi\n"
          "}\n"
          "_opwright \"$@\"\n";

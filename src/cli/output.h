@@ -35,11 +35,15 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
 };
 
-// table: aligned and cut to the terminal's width; json: an array of objects; jsonl: one a line; csv: RFC 4180.
+// table: aligned, texts cut in the middle so that it fits the terminal (--wide: not); json: an array of objects; jsonl:
+// one a line; csv: RFC 4180.
 void print(const Table& table, CommandEnv& env);
 // json and jsonl: the object; csv: a header and a line of its scalar fields; table: `human` as it is.
 void print_object(const JsonObject& object, const std::vector<std::pair<std::string, std::string>>& csv_fields,
                   std::string_view human, CommandEnv& env);
+
+// Columns that text may have: those of the terminal, else 160; with --wide any number.
+std::size_t text_width(const CommandEnv& env);
 
 // All counts together.
 inline std::int64_t sum_of(const std::map<std::string, std::int64_t>& counts) {

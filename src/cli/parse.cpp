@@ -66,6 +66,9 @@ std::string help_of(const Command& command) {
   text +=
       fmt::format("  {:<{}}  {}\n", "--store FILE", width, "the store (default $OPWRIGHT_STORE, else ./opwright.db)");
   text += fmt::format("  {:<{}}  {}\n", "--format F", width, "table, json, jsonl or csv");
+  text += fmt::format("  {:<{}}  {}\n", "--wide", width, "tables are not cut to the width of the terminal");
+  text +=
+      fmt::format("  {:<{}}  {}\n", "--color WHEN", width, "always, never or auto (on terminals, without NO_COLOR)");
   if (!command.reads_input) return text;
   text += "\nLimits of what is read (docs/formats/limits.md):\n";
   for (const LimitFlag& limit : kLimitFlags)
@@ -110,7 +113,7 @@ const Command* find_nested(std::string_view first, std::string_view second) {
 std::vector<std::string>::const_iterator find_verb(const std::vector<std::string>& args) {
   for (auto arg = args.begin(); arg != args.end(); ++arg) {
     if (!arg->starts_with('-')) return arg;
-    if ((*arg == "--store" || *arg == "--format") && arg + 1 != args.end()) ++arg;
+    if ((*arg == "--store" || *arg == "--format" || *arg == "--color") && arg + 1 != args.end()) ++arg;
   }
   return args.end();
 }
@@ -148,6 +151,13 @@ Result<OutputFormat> parse_format(const std::string& text) {
   if (text == "jsonl") return OutputFormat::kJsonl;
   if (text == "csv") return OutputFormat::kCsv;
   return fail(ErrorCode::kUsage, fmt::format("--format {}: choose table, json, jsonl or csv", text));
+}
+
+Result<Colour> parse_colour(const std::string& text) {
+  if (text == "auto") return Colour::kAuto;
+  if (text == "always") return Colour::kAlways;
+  if (text == "never") return Colour::kNever;
+  return fail(ErrorCode::kUsage, fmt::format("--color {}: choose always, never or auto", text));
 }
 
 struct Bound {  // where CLI11 puts what it reads for one verb
@@ -189,7 +199,7 @@ Error usage_error(const CLI::ParseError& error, const Command* command, const st
     what = what.substr(0, colon) + " needs a value";
   // CLI11 names the arguments it could not place; an unknown flag deserves a suggestion.
   if (command != nullptr) {
-    std::vector<std::string_view> known{"--store", "--format", "--help"};
+    std::vector<std::string_view> known{"--store", "--format", "--wide", "--color", "--help"};
     for (const Flag& flag : command->flags) known.push_back(flag.name);
     for (const LimitFlag& limit : kLimitFlags)
       if (command->reads_input) known.push_back(limit.flag);
@@ -225,11 +235,13 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
   root.set_help_flag();
   root.fallthrough();
   bool help = false, version = false;
-  std::string store, format;
+  std::string store, format, colour;
   root.add_flag("-h,--help", help);
   root.add_flag("--version", version);
   root.add_option("--store", store);
   root.add_option("--format", format);
+  root.add_option("--color", colour);
+  root.add_flag("--wide", env.wide);
   // Only the verb that was named: a file may be called like another one.
   std::vector<Bound> verbs(chosen == nullptr ? 0 : 1);
   for (Bound& verb : verbs) {
@@ -251,6 +263,11 @@ int parse_and_run(const Command* chosen, std::vector<std::string> args, std::vec
     const auto parsed = parse_format(format);
     if (!parsed) return complain(parsed.error(), env);
     env.format = *parsed;
+  }
+  if (!colour.empty()) {
+    const auto parsed = parse_colour(colour);
+    if (!parsed) return complain(parsed.error(), env);
+    env.colour = *parsed;
   }
   for (Bound& verb : verbs) {
     if (!verb.app->parsed()) continue;

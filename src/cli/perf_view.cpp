@@ -344,7 +344,7 @@ Table like_table(const perf::LikeResult& result) {
 
 void print_report(const perf::Report& report, PerfViewOptions options, bool explain, CommandEnv& env) {
   if (env.format == OutputFormat::kCsv) return print(positions_table(report), env);
-  if (env.out_is_terminal) options.width = static_cast<std::size_t>(env.width);
+  if (env.out_is_terminal && !env.wide) options.width = static_cast<std::size_t>(env.width);
   print_object(perf::report_json(report, explain), {},
                env.format == OutputFormat::kTable ? perf_text(report, options) : "", env);
 }

@@ -8,12 +8,15 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "jobs/exact_result.h"
+#include "jobs/named_case.h"
 
 namespace opwright::cli {
 namespace {
 
 constexpr std::array kFlags{
-    Flag{"--case", "LINE", "one case, as every failure prints it; without it, requests are read from standard input"},
+    Flag{"--case", "LINE",
+         "one case, as every failure prints it, or its name @054f8d1b; without it, requests are read from standard "
+         "input"},
     Flag{"--seed", "N", "of the input data (default 1)"},
     Flag{"--data", "NAME", "distribution of plain inputs (default normal)"},
     Flag{"--save-inputs", "DIR", "write the inputs into DIR as .npy files, and compute nothing"},
@@ -29,7 +32,9 @@ std::string answer_to(std::string_view line) {
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   reuse_large_blocks();
-  if (const std::string line = args.value("--case"); !line.empty()) {
+  if (const std::string given = args.value("--case"); !given.empty()) {
+    OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+    OPWRIGHT_TRY_ASSIGN(const std::string line, jobs::case_line_of(given, env.store, wait));
     JsonObject request;
     request.add("case", line).add("data", args.value("--data", "normal")).add("seed", args.value("--seed", "1"));
     if (const std::string folder = args.value("--save-inputs"); !folder.empty()) request.add("save_inputs", folder);

@@ -69,6 +69,7 @@ JsonObject step_json(const Step& step, const std::string& repeat) {
                          .text());
   JsonObject object;
   object.add("call", static_cast<std::int64_t>(step.call))
+      .add("operation", step.op)
       .add("op", step.op)
       .add("outcome", step.word())
       .add("reason", step.reason)

@@ -13,6 +13,7 @@ constexpr std::array kFlags{
     Flag{"--html", "DIR", "write DIR/index.html, one file that a browser opens without a server or a network"},
     Flag{"--table", "FILE",
          "also show this table of another command, e.g. of ./x bench planted --table FILE; repeatable", true},
+    kWhereFlag,
     kWaitFlag,
 };
 
@@ -27,10 +28,11 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   const std::string folder = args.value("--html");
   if (folder.empty()) return fail(ErrorCode::kUsage, "report needs --html DIR: the folder to write the page into");
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  jobs::ResultsQuestion question{.store = env.store, .wait_ms = wait, .filter = {}};
+  OPWRIGHT_TRY_ASSIGN(question.filter.where, jobs::results_where(args.value("--where"), env.store, wait));
   OPWRIGHT_TRY_ASSIGN(
       const jobs::WrittenPage page,
-      jobs::write_page({.store = env.store, .wait_ms = wait, .filter = {}},
-                       args.positionals.empty() ? "last" : args.positionals[0], folder, args.all("--table")));
+      jobs::write_page(question, args.positionals.empty() ? "last" : args.positionals[0], folder, args.all("--table")));
   const RunRecord& run = page.run;
   print_object(
       JsonObject().add("run", run.uid).add("results", page.results).add("bytes", page.bytes).add("written", page.path),

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/profile_view.h"
 #include "cli/results_views.h"
+#include "cli/tolerance_flags.h"
 #include "jobs/ending.h"
 #include "jobs/look_at_results.h"
 #include "report/analysis_view.h"
@@ -21,6 +22,7 @@ constexpr std::array kFlags{
     Flag{"--outcome", "NAME", "only results that ended so: failed, timed_out, …, or failure for all kinds of them",
          true},
     Flag{"--model", "NAME", "only results of this model", true},
+    kWhereFlag,
     Flag{"--disagreeing", "", "only results of --against where both devices answered, and not the same"},
     Flag{"--by", "WHAT", "a table with one row an op, dtype, layout, memory, model, suite, outcome or blame"},
     Flag{"--worst", "N", "the N worst cases by PCC, ULP, error bound and time, with their repeat lines"},
@@ -33,9 +35,13 @@ constexpr std::array kFlags{
     Flag{"--margin", "PERCENT", "--diff --perf: a change up to this is none (default 5)"},
     Flag{"--false-rate", "PERCENT", "--diff --perf: so many of the changes named may be chance (default 5)"},
     Flag{"--history", "CASE",
-         "one case over all runs, and where its time changed: its line, or the beginning of its id or key"},
+         "one case over all runs, and where its time changed: its line, its name @054f8d1b, or the beginning of its id "
+         "or key"},
     Flag{"--export", "FORMAT:PATH", "sweep:FOLDER, csv:FILE, junit:FILE or jsonl:FILE; may be given again", true},
     Flag{"--import", "FILE", "take the runs of a file of --export jsonl into the store; may be given again", true},
+    kMaxFailedFlag,
+    kMaxUnprovenFlag,
+    kStrictVerdictsFlag,
     kProfileFlag,
     kProfileWindowFlag,
     kWaitFlag,
@@ -55,10 +61,6 @@ constexpr char kDetails[] =
     "slower (of a difference of times).";
 
 constexpr std::size_t kAllClusters = 1000;
-
-std::size_t text_width(const CommandEnv& env) {
-  return env.out_is_terminal ? static_cast<std::size_t>(env.width) : 160;
-}
 
 Result<int> diff(const ParsedArgs& args, const jobs::ResultsQuestion& question, CommandEnv& env) {
   if (args.positionals.size() != 2)
@@ -99,7 +101,10 @@ Result<int> analyse(const ParsedArgs& args, const jobs::RunResults& results, Com
                                                  name, did_you_mean(near_names(name, known))));
   }
   OPWRIGHT_TRY_ASSIGN(const report::Analysis analysis, results.analyse(worst));
-  const int exit = jobs::exit_code(jobs::ending_of(analysis));
+  OPWRIGHT_TRY_ASSIGN(const jobs::Tolerance tolerance, tolerance_of(args));
+  const int exit = jobs::exit_code(jobs::ending_of(analysis, tolerance));
+  if (const std::string what = jobs::beyond(analysis, tolerance); has_tolerance(args) && !what.empty())
+    env.err << fmt::format("opwright: {}\n", what);
   if (by) {
     print_groups(analysis, *by, env);
     return exit;
@@ -129,8 +134,11 @@ Result<int> analyse(const ParsedArgs& args, const jobs::RunResults& results, Com
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
-  const jobs::ResultsQuestion question{
-      env.store, wait, {args.all("--op"), args.all("--outcome"), args.all("--model"), args.is_set("--disagreeing")}};
+  jobs::ResultsQuestion question{
+      env.store,
+      wait,
+      {args.all("--op"), args.all("--outcome"), args.all("--model"), args.is_set("--disagreeing"), {}}};
+  OPWRIGHT_TRY_ASSIGN(question.filter.where, jobs::results_where(args.value("--where"), env.store, wait));
   OPWRIGHT_TRY(question.filter.check());
   if (const auto files = args.all("--import"); !files.empty()) {
     if (!args.positionals.empty() || args.is_set("--diff") || args.is_set("--runs"))
@@ -145,7 +153,8 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     return fail(ErrorCode::kUsage, "results takes one run; two of them are compared with --diff A B");
   OPWRIGHT_TRY_ASSIGN(const jobs::RunResults results,
                       jobs::RunResults::open(question, args.positionals.empty() ? "last" : args.positionals.front()));
-  if (const auto targets = args.all("--export"); !targets.empty()) return export_results(targets, results, env);
+  if (const auto targets = args.all("--export"); !targets.empty())
+    return export_results(targets, results, args.is_set(kStrictVerdictsFlag.name), env);
   if (args.is_set("--perf")) return list_times(results, env);
   OPWRIGHT_TRY_ASSIGN(const std::optional<jobs::PerfRequest> profile, profile_of(args));
   if (profile) return print_explained(results, *profile, {.store = env.store, .wait_ms = wait}, env);

@@ -4,6 +4,7 @@
 #include "base/visible_text.h"
 #include "cli/output.h"
 #include "cli/results_views.h"
+#include "model/case_name.h"
 #include "model/record_json.h"
 #include "report/analysis_view.h"
 
@@ -20,6 +21,12 @@ Cell real_cell(bool there, double value, std::string shown, const CommandEnv& en
 }
 
 std::string first_line(std::string_view message) { return visible(message.substr(0, message.find('\n'))); }
+
+// The record, with the names that a reader asks by in front.
+std::string listed_json(const CaseRecord& record) {
+  const std::string named = JsonObject().add("name", case_name(record)).add("operation", record.op).text();
+  return named.substr(0, named.size() - 1) + ", " + to_json(record).substr(1);
+}
 
 std::string csv_line(const CaseRecord& record) {
   const auto real = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
@@ -72,18 +79,19 @@ Result<int> list_results(const report::ResultStream& results, CommandEnv& env) {
     failed = failed || standing_of(record.outcome) == Standing::kFailed;
     switch (env.format) {
       case OutputFormat::kTable: {
-        std::string line = fmt::format("{:<13} {:>10} {:>9}  {}", name_of(record.outcome),
+        std::string line = fmt::format("{:<13} {} {:>10} {:>9}  {}", name_of(record.outcome), case_name(record),
                                        record.pcc ? report::pcc_text(*record.pcc) : "",
                                        report::seconds_text(record.wall_seconds), visible(record.line));
         if (!record.reason.empty()) line += "   " + first_line(record.reason);
-        env.out << (env.out_is_terminal ? cut_text(line, static_cast<std::size_t>(env.width)) : line) << '\n';
+        env.out << (env.out_is_terminal && !env.wide ? cut_text(line, static_cast<std::size_t>(env.width)) : line)
+                << '\n';
         break;
       }
       case OutputFormat::kJson:
-        env.out << (first ? "[\n " : ",\n ") << to_json(record);
+        env.out << (first ? "[\n " : ",\n ") << listed_json(record);
         break;
       case OutputFormat::kJsonl:
-        env.out << to_json(record) << '\n';
+        env.out << listed_json(record) << '\n';
         break;
       case OutputFormat::kCsv:
         env.out << csv_line(record);

@@ -68,7 +68,7 @@ Result<int> list_times(const jobs::RunResults& results, CommandEnv& env) {
     std::vector<std::string> items;
     for (const jobs::CaseTimes& one : times.cases) {
       JsonObject object;
-      object.add("op", one.op).add("case", one.line);
+      object.add("operation", one.op).add("op", one.op).add("case", one.line);
       if (!one.refused.empty())
         object.add("refused", one.refused);
       else
@@ -139,6 +139,7 @@ Result<int> diff_times(const ParsedArgs& args, const jobs::ResultsQuestion& ques
   std::size_t shown = 0;
   for (const jobs::ComparedTimes& one : diff.cases) {
     items.push_back(JsonObject()
+                        .add("operation", one.op)
                         .add("op", one.op)
                         .add("case", one.line)
                         .add("told", name_of(one.told))

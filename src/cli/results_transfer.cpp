@@ -5,13 +5,14 @@
 #include "jobs/import_results.h"
 
 namespace opwright::cli {
-Result<int> export_results(const std::vector<std::string>& targets, const jobs::RunResults& results, CommandEnv& env) {
+Result<int> export_results(const std::vector<std::string>& targets, const jobs::RunResults& results, bool is_strict,
+                           CommandEnv& env) {
   std::vector<jobs::ResultsTarget> parsed;  // all of them before the first is written
   for (const std::string& text : targets) {
     OPWRIGHT_TRY_ASSIGN(jobs::ResultsTarget target, jobs::parse_results_target(text));
     parsed.push_back(std::move(target));
   }
-  OPWRIGHT_TRY_ASSIGN(const std::vector<report::Exported> written, jobs::export_results(results, parsed));
+  OPWRIGHT_TRY_ASSIGN(const std::vector<report::Exported> written, jobs::export_results(results, parsed, is_strict));
   Table table{
       {{"format"}, {"path"}, {"files", true}, {"results", true}, {"bytes", true}, {"not_expressible", false, false}},
       {}};

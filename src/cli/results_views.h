@@ -21,7 +21,9 @@ Result<int> diff_times(const ParsedArgs& args, const jobs::ResultsQuestion& ques
 Result<int> show_history(const std::string& wanted, const jobs::ResultsQuestion& question, CommandEnv& env);
 
 // "csv:FILE", "junit:FILE", "jsonl:FILE", "sweep:FOLDER"
-Result<int> export_results(const std::vector<std::string>& targets, const jobs::RunResults& results, CommandEnv& env);
+// `is_strict`: what is not proven fails in JUnit files.
+Result<int> export_results(const std::vector<std::string>& targets, const jobs::RunResults& results, bool is_strict,
+                           CommandEnv& env);
 // Files of `--export jsonl`: runs of other machines, or of this one again. What is there already is not changed.
 Result<int> import_results(const std::vector<std::string>& files, int wait_ms, CommandEnv& env);
 

@@ -9,13 +9,15 @@
 #include "cli/run_many.h"
 #include "cli/run_one.h"
 #include "cli/run_request.h"
+#include "cli/tolerance_flags.h"
 
 namespace opwright::cli {
 namespace {
 
 constexpr std::array kFlags{
     // What
-    Flag{"--case", "LINE", "one case, in this process: OP(name=value, …), as every failure prints it"},
+    Flag{"--case", "LINE",
+         "one case, in this process: OP(name=value, …), as every failure prints it, or its name @054f8d1b"},
     Flag{"--after", "LINE", "--case: a case that runs before it, in the same process; may be repeated, in their order",
          true},
     kWhereFlag,
@@ -31,7 +33,8 @@ constexpr std::array kFlags{
     Flag{"--dedupe", "", "merge vectors with the same inputs and parameters"},
     Flag{"--keep-invalid", "", "also run configurations that were only ever seen to raise"},
     Flag{"--shard", "I/N", "only part I of N; which part a case is in never changes"},
-    Flag{"--budget", "TIME", "only what covers most within 60s, 5m, 1h"},
+    Flag{"--budget", "TIME",
+         "end after 60s, 5m, 1h, having covered most; a case that still runs then has another tenth of it"},
     Flag{"--profile", "FILE", "--budget: cases weigh what they cost in this profiler report, not their calls"},
     Flag{"--profile-window", "NAME", "--profile: this window of it"},
     Flag{"--check", "", "check the calls and infer their outputs only, compute nothing"},
@@ -75,8 +78,15 @@ constexpr std::array kFlags{
     Flag{"--memory", "SIZE", "of all workers together: 8G, 512M (default: 80 % of the machine)"},
     Flag{"--cpu-seconds", "N", "of one case (default: no limit)"},
     Flag{"--reset-cmd", "COMMAND", "run by the shell after a hang"},
-    Flag{"--no-attribute", "", "do not repeat failures to find out who is to blame"},
+    Flag{"--attribute", "WHICH",
+         "which failures are repeated to find out who is to blame: once, one of each cause (operation and message), "
+         "within "
+         "10 % of the time (the default); all; none"},
+    Flag{"--no-attribute", "", "the same as --attribute none"},
     Flag{"--fail-fast", "", "stop at the first failure"},
+    kMaxFailedFlag,
+    kMaxUnprovenFlag,
+    kStrictVerdictsFlag,
     Flag{"--shrink", "", "make one failure of each new cause as small as it still fails, and say what it needs"},
     Flag{"--shrink-budget", "SECONDS", "--shrink: at most so long in all (default 300)"},
     // Course
@@ -122,9 +132,15 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
     OPWRIGHT_TRY_ASSIGN(const jobs::RunRequest request, run_request_of(args, env));
     OPWRIGHT_TRY_ASSIGN(const std::size_t seconds, count_of(args, "--shrink-budget", 300));
     const bool is_shrunk = args.is_set("--shrink") || !args.value("--shrink-budget").empty();
-    return run_many(request, {args.is_set("--quiet"), is_shrunk ? static_cast<double>(seconds) : 0}, env);
+    OPWRIGHT_TRY_ASSIGN(const jobs::Tolerance tolerance, tolerance_of(args));
+    return run_many(request,
+                    {.quiet = args.is_set("--quiet"),
+                     .tolerance = tolerance,
+                     .is_tolerance_told = has_tolerance(args),
+                     .shrink_seconds = is_shrunk ? static_cast<double>(seconds) : 0},
+                    env);
   }
-  OPWRIGHT_TRY_ASSIGN(const jobs::SingleRun single, single_run_of(args));
+  OPWRIGHT_TRY_ASSIGN(const jobs::SingleRun single, single_run_of(args, env));
   OPWRIGHT_TRY(check_flags_of_one_case(args));
   return run_one(single, env);
 }

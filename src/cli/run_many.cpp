@@ -22,7 +22,6 @@ void explain_plan(const jobs::PlanSummary& plan, CommandEnv& env) {
     env.err << fmt::format("opwright: {} in other parts (--shard)\n", plural(plan.other_shards, "case"));
   if (plan.without_board > 0)
     env.err << fmt::format("opwright: {} of traces that name no known board\n", plural(plan.without_board, "case"));
-  if (!plan.budget.empty()) env.err << plan.budget;
 }
 
 // What would be run, an operation a row.
@@ -36,6 +35,9 @@ void print_plan(const jobs::PlanSummary& plan, CommandEnv& env) {
   for (const auto& [name, row] : plan.operations) add(name, row);
   add("all", plan.all);
   print(table, env);
+  if (plan.timed_before > 0)
+    env.err << fmt::format("opwright: of {} the time is that of an earlier run\n", plural(plan.timed_before, "case"));
+  env.err << plan.budget;
 }
 
 void explain_workers(const RunnerSummary& ran, CommandEnv& env) {
@@ -43,6 +45,11 @@ void explain_workers(const RunnerSummary& ran, CommandEnv& env) {
     env.err << fmt::format("opwright: {} started: {} died, {} hung, {} recycled; {} to find who is to blame\n",
                            plural(ran.workers, "worker"), ran.died, ran.hung, ran.recycled,
                            plural(ran.repetitions, "repetition"));
+  if (ran.shared + ran.not_repeated > 0)
+    env.err << fmt::format(
+        "opwright: {} the blame of another with the same operation and message; {} not repeated for "
+        "lack of time; --attribute all repeats each\n",
+        plural(ran.shared, "failure shares", "failures share"), grouped(ran.not_repeated));
   if (!ran.stopped.empty()) env.err << fmt::format("opwright: stopped: {}\n", ran.stopped);
 }
 
@@ -93,14 +100,14 @@ void print_analysis(const report::Analysis& analysis, const jobs::ShrinkReport* 
   JsonObject object = report::analysis_json(analysis);
   if (shrunk != nullptr)
     object.add_raw("shrunk", shrunk_list_json(*shrunk)).add_raw("known_causes", known_list_json(*shrunk));
-  print_object(object,
-               {{"run", analysis.run.uid},
-                {"total", std::to_string(analysis.total)},
-                {"passed", std::to_string(analysis.passed)},
-                {"failed", std::to_string(analysis.failed)}},
-               report::analysis_text(analysis, {.width = static_cast<std::size_t>(env.width)}) +
-                   (shrunk != nullptr ? shrunk_section(*shrunk) : ""),
-               env);
+  print_object(
+      object,
+      {{"run", analysis.run.uid},
+       {"total", std::to_string(analysis.total)},
+       {"passed", std::to_string(analysis.passed)},
+       {"failed", std::to_string(analysis.failed)}},
+      report::analysis_text(analysis, {.width = text_width(env)}) + (shrunk != nullptr ? shrunk_section(*shrunk) : ""),
+      env);
 }
 
 }  // namespace
@@ -132,6 +139,13 @@ Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& opti
   };
   watcher.step = [&](int slot, std::string_view what) { view.slot_note(slot, what); };
   watcher.case_ended = [&](int slot, const CaseRecord& record) { view.case_ended(slot, record); };
+  watcher.blamed = [&](const CaseRecord& repeated, std::int64_t others) {
+    view.note(fmt::format("blame: {}{}: {}", name_of(repeated.blame),
+                          others > 0 ? fmt::format(", shared by {}", plural(others, "more failure of its cause",
+                                                                            "more failures of its cause"))
+                                     : "",
+                          repeated.line));
+  };
   watcher.note = [&](const std::string& text) { view.note(text); };
   watcher.tick = [&] { view.tick(); };
   watcher.ended = [&](const RunnerSummary* ran) {
@@ -148,7 +162,9 @@ Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& opti
       print_plan(report.plan, env);
       break;
     case jobs::RunReport::End::kNotBegun:
-      env.err << "opwright: interrupted before a device answered; no run was stored\n";
+      env.err << (report.ran.time_over || report.ran.cut_off > 0
+                      ? "opwright: the budget was over before a device answered; no run was stored\n"
+                      : "opwright: interrupted before a device answered; no run was stored\n");
       break;
     case jobs::RunReport::End::kRan:
       if (options.shrink_seconds > 0 && !report.ran.interrupted) {
@@ -161,10 +177,19 @@ Result<int> run_many(const jobs::RunRequest& request, const RunManyOptions& opti
         if (!report.timed->refused.empty()) return kExitFailed;
       }
       if (report.profile) env.err << fmt::format("opwright: {}\n", words_of(*report.profile));
+      env.err << report.course;
+      if (report.ran.time_over)
+        env.err << fmt::format("opwright: the budget is over{}; 'opwright run --resume' goes on with what is left\n",
+                               report.ran.cut_off > 0 ? fmt::format(" and {} stopped", plural(report.ran.cut_off,
+                                                                                              "case was", "cases were"))
+                                                      : "");
       if (report.ran.interrupted) env.err << "opwright: interrupted; 'opwright run --resume' goes on\n";
       break;
   }
-  return jobs::exit_code(jobs::ending_of(report));
+  if (const std::string what = jobs::beyond(report.analysis, options.tolerance);
+      options.is_tolerance_told && report.end == jobs::RunReport::End::kRan && !what.empty())
+    env.err << fmt::format("opwright: {}\n", what);
+  return jobs::exit_code(jobs::ending_of(report, options.tolerance));
 }
 
 }  // namespace opwright::cli

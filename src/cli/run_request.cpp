@@ -7,6 +7,7 @@
 #include "base/secrets.h"
 #include "base/words.h"
 #include "cli/perf_flags.h"
+#include "jobs/named_case.h"
 
 namespace opwright::cli {
 namespace {
@@ -40,6 +41,10 @@ Result<std::int64_t> bytes_of(const ParsedArgs& args, std::string_view flag) {
   const double factor = unit == "G" || unit == "GB" ? 1e9 : unit == "M" || unit == "MB" ? 1e6 : unit.empty() ? 1 : 0;
   if (end == text.c_str() || factor == 0 || !(number > 0))
     return fail(ErrorCode::kUsage, fmt::format("{} {}: a size like 8G, 512M or a number of bytes", flag, text));
+  constexpr double kLeast = 32 << 20;
+  if (number * factor < kLeast)
+    return fail(ErrorCode::kUsage, fmt::format("{} {}: {} is less than a worker needs; write 8G or 512M", flag, text,
+                                               size_text(static_cast<std::int64_t>(number * factor))));
   return static_cast<std::int64_t>(number * factor);
 }
 
@@ -48,6 +53,15 @@ Result<int> jobs_of(const ParsedArgs& args) {
   OPWRIGHT_TRY_ASSIGN(const std::size_t jobs, count_of(args, "--jobs", 0));
   if (jobs == 0 || jobs > 1024) return fail(ErrorCode::kUsage, "--jobs: from 1 to 1024");
   return static_cast<int>(jobs);
+}
+
+Status set_attribution(const ParsedArgs& args, jobs::RunRequest& request) {
+  const std::string which = args.value("--attribute", "once");
+  if (which != "once" && which != "all" && which != "none")
+    return fail(ErrorCode::kUsage, fmt::format("--attribute: no '{}'; once, all or none", which));
+  request.attribute = which != "none" && !args.is_set("--no-attribute");
+  request.attribute_all = which == "all";
+  return {};
 }
 
 }  // namespace
@@ -68,7 +82,7 @@ Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv
   OPWRIGHT_TRY_ASSIGN(request.memory, bytes_of(args, "--memory"));
   OPWRIGHT_TRY_ASSIGN(const std::size_t cpu, count_of(args, "--cpu-seconds", 0));
   request.cpu_seconds = static_cast<double>(cpu);
-  request.attribute = !args.is_set("--no-attribute");
+  OPWRIGHT_TRY(set_attribution(args, request));
   request.fail_fast = args.is_set("--fail-fast");
   request.reset_command = args.value("--reset-cmd");
   OPWRIGHT_TRY_ASSIGN(request.perf, perf_plan_of(args));
@@ -78,11 +92,15 @@ Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv
   return request;
 }
 
-Result<jobs::SingleRun> single_run_of(const ParsedArgs& args) {
+Result<jobs::SingleRun> single_run_of(const ParsedArgs& args, const CommandEnv& env) {
   jobs::SingleRun single;
-  single.line = args.value("--case");
+  OPWRIGHT_TRY_ASSIGN(const int wait, wait_ms(args));
+  OPWRIGHT_TRY_ASSIGN(single.line, jobs::case_line_of(args.value("--case"), env.store, wait));
   single.recorded = args.value("--recorded");
-  single.after = args.all("--after");
+  for (const std::string& line : args.all("--after")) {
+    OPWRIGHT_TRY_ASSIGN(std::string before, jobs::case_line_of(line, env.store, wait));
+    single.after.push_back(std::move(before));
+  }
   OPWRIGHT_TRY_ASSIGN(single.choice, choice_of(args));
   if (const std::string name = args.value("--metric"); !name.empty()) {
     single.metric = parse_pcc_variant(name);

@@ -10,6 +10,6 @@ namespace opwright::cli {
 // `run` without --case.
 Result<jobs::RunRequest> run_request_of(const ParsedArgs& args, const CommandEnv& env);
 // `run --case`.
-Result<jobs::SingleRun> single_run_of(const ParsedArgs& args);
+Result<jobs::SingleRun> single_run_of(const ParsedArgs& args, const CommandEnv& env);
 
 }  // namespace opwright::cli

@@ -12,6 +12,7 @@
 
 #include "base/visible_text.h"
 #include "base/words.h"
+#include "model/case_name.h"
 
 namespace opwright::cli {
 namespace {
@@ -24,12 +25,20 @@ constexpr double kNever = 1e9;
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kRed = "\x1b[31m";
 constexpr std::string_view kYellow = "\x1b[33m";
+constexpr std::string_view kGrey = "\x1b[90m";
 constexpr std::string_view kDim = "\x1b[2m";
 constexpr std::string_view kPlain = "\x1b[0m";
 
 std::string_view colour_of(Outcome outcome) {
   if (outcome == Outcome::kPassed || outcome == Outcome::kAccepted || outcome == Outcome::kXfailed) return kGreen;
-  return is_failure(outcome) ? kRed : kYellow;
+  switch (standing_of(outcome)) {
+    case Standing::kFailed:
+      return kRed;
+    case Standing::kNoAnswer:  // nobody's failure: nothing was asked, or nobody here can answer
+      return kGrey;
+    default:
+      return kYellow;
+  }
 }
 
 // Traces and programs choose the texts of cases: none may move a cursor, so all of them go through visible().
@@ -79,7 +88,7 @@ ViewOptions view_options(const CommandEnv& env, bool quiet) {
   const bool movable = env.err_is_terminal && kind != nullptr && std::string_view(kind) != "dumb" && *kind != '\0';
   ViewOptions options;
   options.mode = quiet ? ViewOptions::Mode::kQuiet : movable ? ViewOptions::Mode::kLive : ViewOptions::Mode::kLines;
-  options.colour = movable && !is_set("NO_COLOR");
+  options.colour = env.colour == Colour::kAlways || (env.colour == Colour::kAuto && movable && !is_set("NO_COLOR"));
   options.size = [width = env.width] {
     winsize size{};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
@@ -297,8 +306,8 @@ std::string RunView::coloured(std::string_view text, std::string_view colour) co
 }
 
 std::string RunView::case_text(const CaseRecord& record) const {
-  std::string text = fmt::format("{}  {}  {:.3f} s", coloured(name_of(record.outcome), colour_of(record.outcome)),
-                                 visible(record.op), record.wall_seconds);
+  std::string text = fmt::format("{}  {}  {}  {:.3f} s", coloured(name_of(record.outcome), colour_of(record.outcome)),
+                                 visible(record.op), case_name(record), record.wall_seconds);
   if (record.pcc) text += "  " + pcc_text(*record.pcc);
   text += fmt::format("  [{}/{}]\n", done_, size_.total);
   if (record.outcome != Outcome::kPassed && !record.reason.empty()) text += indented(record.reason);

@@ -39,7 +39,8 @@ struct ViewOptions {
   std::function<TerminalSize()> size;  // asked before each frame: windows change
   std::function<double()> now;         // seconds of a clock that never goes back
 };
-// Live where standard error is a terminal that can move its cursor; colours there, unless NO_COLOR is set.
+// Live where standard error is a terminal that can move its cursor; colours there, unless NO_COLOR is set, or as
+// --color says.
 ViewOptions view_options(const CommandEnv& env, bool quiet);
 
 class RunView {

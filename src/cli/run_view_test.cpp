@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/words.h"
+#include "model/case_name.h"
 
 namespace opwright::cli {
 namespace {
@@ -145,22 +146,36 @@ class ViewTest : public testing::Test {
   std::ostream stream{&buffer};
 };
 
+TEST_F(ViewTest, RedIsForFailuresAndWhatNobodyCanAnswerIsGrey) {
+  RunView view(stream, options(ViewOptions::Mode::kLines, true));
+  view.start({.total = 3});
+  for (const auto& [outcome, colour] : {std::pair{Outcome::kFailed, "\x1b[31m"},
+                                        {Outcome::kUnsupported, "\x1b[90m"},
+                                        {Outcome::kLost, "\x1b[90m"},
+                                        {Outcome::kUnproven, "\x1b[33m"},
+                                        {Outcome::kPassed, "\x1b[32m"}}) {
+    view.case_ended(0, record(outcome));
+    EXPECT_THAT(taken(), StartsWith(colour)) << name_of(outcome);
+  }
+}
+
 TEST_F(ViewTest, WithoutATerminalACaseIsALine) {
+  const std::string name = case_name(record(Outcome::kPassed));
   RunView view(stream, options(ViewOptions::Mode::kLines));
   view.start({.total = 609});
   view.case_started(0, "ttnn.add", "ttnn.add(…)", 0.01);
   view.case_ended(0, record(Outcome::kPassed));
-  EXPECT_EQ(taken(), "passed  ttnn.add  0.012 s  pcc 0.99998  [1/609]\n");
+  EXPECT_EQ(taken(), "passed  ttnn.add  " + name + "  0.012 s  pcc 0.99998  [1/609]\n");
   CaseRecord failed = record(Outcome::kFailed);
   failed.pcc = 0.5;
   failed.blame = Blame::kOperator;
   failed.evidence = "failed 3 of 3 times, alone in a clean process";
   view.case_ended(0, failed);
-  EXPECT_EQ(taken(),
-            "failed  ttnn.add  0.012 s  pcc 0.50000  [2/609]\n"
-            "  output 0: pcc 0.5\n"
-            "  blame: op: failed 3 of 3 times, alone in a clean process\n"
-            "  repeat: opwright run --case 'ttnn.add(…)'\n");
+  EXPECT_EQ(taken(), "failed  ttnn.add  " + name +
+                         "  0.012 s  pcc 0.50000  [2/609]\n"
+                         "  output 0: pcc 0.5\n"
+                         "  blame: op: failed 3 of 3 times, alone in a clean process\n"
+                         "  repeat: opwright run --case 'ttnn.add(…)'\n");
   view.note("worker 1 was replaced");
   EXPECT_EQ(taken(), "worker 1 was replaced\n");
   EXPECT_GT(view.next_tick(), 1e6);
@@ -236,7 +251,8 @@ TEST_F(ViewTest, TheLiveViewShowsProgressOutcomesAndRunningCases) {
   screen.show(taken());
   lines = screen.lines();
   ASSERT_EQ(lines.size(), 6U) << testing::PrintToString(lines);
-  EXPECT_EQ(lines[1], "failed  ttnn.linear  0.012 s  [2/4]");
+  EXPECT_EQ(lines[1],
+            "failed  ttnn.linear  " + case_name(record(Outcome::kFailed, "ttnn.linear")) + "  0.012 s  [2/4]");
   EXPECT_EQ(lines[3], "  repeat: opwright run --case 'ttnn.add(…)'");
   EXPECT_THAT(lines[4], HasSubstr("2/4"));
   EXPECT_EQ(lines[5], "passed 1  failed 1");

@@ -150,7 +150,7 @@ void print_operation(const std::string& op, const std::vector<const Selected*>& 
     }
     const std::vector<std::string> lines = argument_lines(selected->config);
     const std::string tail = fmt::format("{}  {}", calls_text(*selected), joined(selected->models(), 3));
-    const std::size_t room = static_cast<std::size_t>(std::max(env.width, 60));
+    const std::size_t room = env.wide ? text_width(env) : static_cast<std::size_t>(std::max(env.width, 60));
     std::string first = fmt::format("{:>2}  {}", ++number, lines[0]);
     if (first.size() + 5 + tail.size() <= room)
       env.out << first << std::string(std::max<std::size_t>(5, room - first.size() - tail.size()), ' ') << tail << '\n';

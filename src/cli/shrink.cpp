@@ -15,7 +15,7 @@ namespace opwright::cli {
 namespace {
 
 constexpr std::array kFlags{
-    Flag{"--case", "LINE", "one failing case: OP(name=value, …), as every failure prints it"},
+    Flag{"--case", "LINE", "one failing case: OP(name=value, …), as every failure prints it, or its name @054f8d1b"},
     Flag{"--after", "LINE", "a case that runs before it in its process; may be given again, in their order", true},
     Flag{"--case-id", "ID", "of a run: the failure of this case only (the beginning of its id, or of @KEY)"},
     kWhereFlag,
@@ -49,12 +49,12 @@ constexpr char kDetails[] =
 
 Result<jobs::ShrinkRequest> request_of(const ParsedArgs& args, const CommandEnv& env) {
   jobs::ShrinkRequest request;
-  OPWRIGHT_TRY_ASSIGN(const jobs::SingleRun single, single_run_of(args));
+  OPWRIGHT_TRY_ASSIGN(const jobs::SingleRun single, single_run_of(args, env));
   request.line = single.line;
   request.choice = single.choice;
   request.choice.budget.clear();
   request.choice.ops.clear();
-  request.after = args.all("--after");
+  request.after = single.after;
   request.store = env.store;
   OPWRIGHT_TRY_ASSIGN(request.wait_ms, wait_ms(args));
   request.case_id = args.value("--case-id");

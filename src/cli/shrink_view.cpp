@@ -72,6 +72,7 @@ JsonObject shrunk_json(const jobs::ShrunkFailure& failure) {
       .add("why", failure.why)
       .add("given", failure.given)
       .add("vector", failure.vector)
+      .add("operation", failure.kind.op)
       .add("op", failure.kind.op)
       .add("outcome", name_of(failure.kind.outcome))
       .add("reason", failure.kind.reason)
@@ -96,6 +97,7 @@ std::string known_list_json(const jobs::ShrinkReport& report) {
   std::vector<std::string> items;
   for (const jobs::KnownCause& known : report.known)
     items.push_back(JsonObject()
+                        .add("operation", known.kind.op)
                         .add("op", known.kind.op)
                         .add("outcome", name_of(known.kind.outcome))
                         .add("reason", known.kind.reason)

@@ -10,8 +10,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/vectorised.h"
 #include "compare/bound.h"
+#include "compare/chunk_values.h"
+#include "compare/function_end.h"
 #include "compare/measure.h"
 
 namespace opwright {
@@ -22,38 +23,6 @@ constexpr std::int64_t kColumnsWatched = 1 << 20;
 constexpr std::int64_t kRowsForColumns = 8;
 constexpr std::int64_t kElementsForFactor = 256;
 constexpr double kSmallestNormal = 0x1p-126;
-
-[[gnu::always_inline]] inline void widen_loop(const float* from, std::size_t n, double* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
-}
-OPWRIGHT_VECTORISED(void, widen, (const float* from, std::size_t n, double* to), (from, n, to))
-
-[[gnu::always_inline]] inline void widen_ints_loop(const std::int64_t* from, std::size_t n, double* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
-}
-OPWRIGHT_VECTORISED(void, widen_ints, (const std::int64_t* from, std::size_t n, double* to), (from, n, to))
-
-// Magnitudes, none below `least`.
-[[gnu::always_inline]] inline void sizes_loop(const double* from, std::size_t n, double least, double* to) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double size = std::abs(from[i]);
-    to[i] = size > least ? size : least;
-  }
-}
-OPWRIGHT_VECTORISED(void, sizes, (const double* from, std::size_t n, double least, double* to), (from, n, least, to))
-
-// Whether all are finite and none beyond `largest`: NaN fails every comparison.
-[[gnu::always_inline]] inline bool ordinary_loop(const double* exact, const double* actual, std::size_t n,
-                                                 double largest) {
-  std::size_t ordinary = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    ordinary += static_cast<std::size_t>(std::abs(exact[i]) <= largest) &
-                static_cast<std::size_t>(std::abs(actual[i]) <= largest);
-  }
-  return ordinary == n;
-}
-OPWRIGHT_VECTORISED(bool, ordinary, (const double* exact, const double* actual, std::size_t n, double largest),
-                    (exact, actual, n, largest))
 
 std::string shape_list(const Shape& shape) {
   std::string text = "[";
@@ -103,7 +72,7 @@ class Judgement {
     check_choices();
     if (model_.contraction()) check_accumulation();
     if (!model_.contraction() && !model_.exact()) check_common_factor();
-    if (judged_.budget.common >= 0.0 && !model_.exact()) check_rows();
+    if (watches_rows()) check_rows();
     if (!model_.exact()) check_pcc();
     if (!verdict_.reasons.empty()) return std::move(verdict_);
     check_spread();
@@ -157,6 +126,8 @@ class Judgement {
     return verdict_.reasons.empty();
   }
 
+  bool watches_rows() const { return judged_.budget.common >= 0.0 && !model_.exact() && !model_.contraction(); }
+
   std::int64_t row_at(std::int64_t i) const {
     return judged_.rows.empty() ? i : judged_.rows[static_cast<std::size_t>(i)];
   }
@@ -179,8 +150,7 @@ class Judgement {
     const double shift = first_guess();
     const bool columns = model_.contraction() && rows_ >= kRowsForColumns && length_ <= kColumnsWatched;
     measured_ = std::make_unique<Measure>(shift, model_.contraction(), columns ? length_ : 0, rows_);
-    if (judged_.budget.common >= 0.0 && !model_.exact())
-      measured_->watch_rows(judged_.budget.common, judged_.budget.shrinks, length_);
+    if (watches_rows()) measured_->watch_rows(judged_.budget.common, judged_.budget.shrinks, length_);
     auto chunk = std::make_unique<Chunk>();
     const std::int64_t piece = static_cast<std::int64_t>(kChunk) / kGroup * kGroup;
     if (length_ <= piece) {
@@ -221,7 +191,7 @@ class Judgement {
     const auto n = static_cast<std::size_t>(count);
     const auto at = static_cast<std::size_t>(from);
     if (judged_.actual.integer()) {
-      widen_ints(judged_.actual.ints.data() + at, n, chunk.own_actual + to);
+      widen(judged_.actual.ints.data() + at, n, chunk.own_actual + to);
       chunk.upcoming = reinterpret_cast<const char*>(judged_.actual.ints.data() + at + n);
       chunk.upcoming_bytes = sizeof(std::int64_t);
     } else {
@@ -350,16 +320,6 @@ class Judgement {
     return true;
   }
 
-  // Whether the fused function begins or ends to have values within the error of what it is given: a root at 0.
-  bool at_an_end(double given, double reach) const {
-    const auto defined = [&](double x) {
-      judged_.after(std::span(&x, 1));
-      return std::isfinite(x);
-    };
-    return std::isfinite(given) && (defined(given - reach) != defined(given + reach) || !defined(given)) &&
-           (defined(given - reach) || defined(given + reach));
-  }
-
   // The caller's numbers copied, to be changed.
   static void own(Chunk& chunk) {
     std::copy_n(chunk.exact, chunk.n, chunk.own_exact);
@@ -380,7 +340,11 @@ class Judgement {
     for (std::size_t i = 0; i < chunk.n; ++i) {
       const bool odd = !(std::abs(chunk.exact[i]) <= largest && std::abs(chunk.actual[i]) <= largest);
       const bool open = odd && ((!judged_.open.empty() && std::ranges::binary_search(judged_.open, first + i)) ||
-                                (chunk.carried && at_an_end(chunk.before[i], std::sqrt(chunk.bound_squared[i]))));
+                                (chunk.carried && at_an_end(judged_.after, largest,
+                                                            {.given = chunk.before[i],
+                                                             .reach = std::sqrt(chunk.bound_squared[i]),
+                                                             .exact = chunk.exact[i],
+                                                             .actual = chunk.actual[i]})));
       out[i] = judge_nonfinite(chunk.exact[i], chunk.actual[i], index_of(chunk, i), open);
     }
     if (is_block_float(dtype_)) {
@@ -468,10 +432,9 @@ class Judgement {
     m.excess = std::sqrt(sums.z_squared / n);
     // Where all partial sums are alike (positive data), their errors are one draw and not many: that takes more room.
     const double allowed_excess = options_.excess * (1 + 0.75 * coherence + 2 / std::sqrt(n));
-    if (m.excess > allowed_excess) {
+    if (m.excess > allowed_excess)
       reason(fmt::format("errors are {:.2f} times what this accumulation shows, {:.2f} are accepted", m.excess,
                          allowed_excess));
-    }
     double shrinking = model_.shrinking_allowance();
     double growing = model_.growing_allowance();
     if (sums.weighted_ee > 0.0) {
@@ -488,23 +451,24 @@ class Judgement {
       constexpr double kTold = 0.5;
       if (!judged_.before.empty() && deviation > kTold) {
         verdict_.notes.push_back(fmt::format("a common factor cannot be told: {:.2g} by chance", deviation));
-      } else if (m.scale - 1 > growing + deviation || 1 - m.scale > shrinking + deviation) {
-        reason(fmt::format("values are scaled by {:.5f}; rounding explains {:.5f} to {:.5f}", m.scale,
-                           1 - shrinking - deviation, 1 + growing + deviation));
+      } else {
+        m.factor_low = 1 - shrinking - deviation;
+        m.factor_high = 1 + growing + deviation;
+        if (m.scale > m.factor_high || m.scale < m.factor_low)
+          reason(fmt::format("values are scaled by {:.5f}; rounding explains {:.5f} to {:.5f}", m.scale, m.factor_low,
+                             m.factor_high));
       }
     }
     const Measure::Leaning leaning = measured_->most_leaning_column(std::max(shrinking, growing));
     const double allowed_leaning = options_.excess * (std::sqrt(2 * std::log(static_cast<double>(length_) + 1)) + 1);
-    if (leaning.deviations > allowed_leaning) {
+    if (leaning.deviations > allowed_leaning)
       reason(fmt::format("column {} is off to one side by {:.1f} deviations, {:.1f} are accepted", leaning.column,
                          leaning.deviations, allowed_leaning));
-    }
-    if (m.worst.bound > m.spread) {
+    if (m.worst.bound > m.spread)
       verdict_.notes.push_back(
           fmt::format("the bound ({:.3g}) is wider than the spread of the output ({:.3g}): elements "
                       "cannot be told from each other",
                       m.worst.bound, m.spread));
-    }
   }
 
   // Where averages cancel (attention over many keys), the bound of an element is as wide as the element, and PCC does
@@ -527,9 +491,11 @@ class Judgement {
     const double shared = common - by_rows + by_rows / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, rows_)));
     const double allowed = (common >= 0.0 ? shared : 2 * relative) + rounding + chance;
     const double growing = allowed - (common >= 0.0 ? judged_.budget.shrinks : 0.0);
-    if (m.scale < 1 - allowed || m.scale > 1 + growing)
-      reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, 1 - allowed,
-                         1 + growing));
+    m.factor_low = 1 - allowed;
+    m.factor_high = 1 + growing;
+    if (m.scale < m.factor_low || m.scale > m.factor_high)
+      reason(fmt::format("values are scaled by {:.4f}; the budget explains {:.4f} to {:.4f}", m.scale, m.factor_low,
+                         m.factor_high));
   }
 
   // Each element may lie within its bound, and all of a row lean the same way: a sum, a mean, a scale that is wrong.

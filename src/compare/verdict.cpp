@@ -92,6 +92,9 @@ std::string metrics_json(const Metrics& m) {
   object.number("scale", m.scale);
   object.number("spread", m.spread);
   object.number("noise", m.noise);
+  if (!std::isnan(m.factor_low))
+    object.raw("unseen_factor",
+               fmt::format("[{}, {}]", json::figure_text(m.factor_low), json::figure_text(m.factor_high)));
   return object.take();
 }
 
@@ -149,6 +152,9 @@ std::string to_text(const Verdict& verdict) {
   text += fmt::format("; {} of {} rows", verdict.rows, verdict.total_rows);
   if (!verdict.distribution.empty()) text += fmt::format(", {}, seed {}", verdict.distribution, verdict.seed);
   if (!verdict.notes.empty()) text += "\n  " + joined(verdict.notes);
+  if (verdict.outcome != Outcome::kFailed && !std::isnan(m.factor_low))
+    text += fmt::format("\n  would not be noticed: all values too large or too small by a factor of {:.4f} to {:.4f}",
+                        m.factor_low, m.factor_high);
   if (!verdict.blind.empty()) text += "\n  would not be noticed: " + joined(verdict.blind);
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,8 +59,15 @@ struct Metrics {
   double scale = 1.0;   // slope of actual on exact; 1 where not computed
   double spread = 0.0;  // std(exact)
   double noise = 0.0;   // rms of what the budget expects
+  // What a sum is rounded by explains a common factor of this range: a device that is off by one passes. NaN: the
+  // output was not asked for it.
+  double factor_low = std::numeric_limits<double>::quiet_NaN();
+  double factor_high = std::numeric_limits<double>::quiet_NaN();
   WorstElement worst;
 };
+
+// How the range of common factors begins in a verdict's JSON: reports look for it.
+inline constexpr std::string_view kUnseenFactor = "\"unseen_factor\": [";
 
 // A wrong use of the data that the judge was asked about: the result that it leads to, delivered as a device would.
 struct Misused {

@@ -30,9 +30,9 @@ Result<std::unique_ptr<Device>> open_device(std::string_view name) {
   const std::string_view board_name = colon == std::string_view::npos ? "n150" : name.substr(colon + 1);
   if (kind != "sim" && kind != "null")
     return fail(ErrorCode::kNotFound,
-                fmt::format("no device '{}'; devices: sim:BOARD (n150, n300, t3k, galaxy, p100a, p150b, p300a), "
+                fmt::format("no device '{}'{} devices: sim:BOARD (n150, n300, t3k, galaxy, p100a, p150b, p300a), "
                             "sim:FILE.json (a board of your own), null",
-                            name));
+                            name, find_board(name) ? fmt::format("; did you mean 'sim:{}'?", name) : ";"));
   Board board;
   if (board_name.ends_with(".json")) {
     OPWRIGHT_TRY_ASSIGN(Input input, Input::open(std::string(board_name)));

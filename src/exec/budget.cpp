@@ -48,6 +48,9 @@ Places places_of(const PlannedCase& one) {
 
 std::int64_t weight_of(const PlannedCase& one) { return std::max<std::int64_t>(1, one.weight); }
 
+// Longer the longest cases do not wait for their start.
+constexpr double kOpeningShare = 0.05;
+
 // An estimate of nothing would be an infinite gain a second.
 double seconds_of(const PlannedCase& one) { return std::max(1e-6, static_cast<double>(one.seconds)); }
 
@@ -60,9 +63,11 @@ struct Feature {
 struct Choice {
   std::vector<char> taken;
   std::vector<char> covered;
-  double operators = 0;  // calls of the operators that are covered
-  double features = 0;   // calls of all features that are covered
-  double calls = 0;      // of the cases themselves
+  std::vector<std::uint32_t> order;                          // as they were taken
+  std::size_t first_of_operators = 0, first_of_classes = 0;  // how many of them were taken for that
+  double operators = 0;                                      // calls of the operators that are covered
+  double features = 0;                                       // calls of all features that are covered
+  double calls = 0;                                          // of the cases themselves
   double seconds = 0;
   double longest = 0;
 
@@ -99,9 +104,16 @@ class Chooser {
     for (const std::uint32_t i : by_calls_) seconds_by_calls_.push_back(seconds_of(cases_[i]));
   }
 
+  Choice nothing() const {
+    Choice choice;
+    choice.taken.resize(cases_.size());
+    choice.covered.resize(features_.size());
+    return choice;
+  }
+
   // Cases of at most `longest` seconds each, at most `room` seconds together.
   Choice choose(double longest, double room) const {
-    Choice choice{std::vector<char>(cases_.size()), std::vector<char>(features_.size())};
+    Choice choice = nothing();
     const auto fit = [&](double seconds) { return seconds <= longest && choice.seconds + seconds <= room; };
     const auto fits = [&](std::uint32_t i) { return fit(seconds_of(cases_[i])); };
     // An operator that is not run at all is what nobody wants to find out later.
@@ -110,10 +122,23 @@ class Chooser {
         choice.operators += calls_of(places_of(cases_[i])[0]);
         take(i, choice);
       }
+    choice.first_of_operators = choice.order.size();
     take_features(fits, choice);
+    choice.first_of_classes = choice.order.size();
     for (std::size_t place = 0; place < by_calls_.size(); ++place)
       if (fit(seconds_by_calls_[place]) && choice.taken[by_calls_[place]] == 0) take(by_calls_[place], choice);
     return choice;
+  }
+
+  void take(std::uint32_t index, Choice& choice) const {
+    const PlannedCase& one = cases_[index];
+    choice.features += gain(index, choice);
+    for (const std::size_t place : places_of(one)) choice.covered[place] = 1;
+    choice.taken[index] = 1;
+    choice.order.push_back(index);
+    choice.calls += static_cast<double>(weight_of(one));
+    choice.seconds += seconds_of(one);
+    choice.longest = std::max(choice.longest, seconds_of(one));
   }
 
   const std::vector<Feature>& features() const { return features_; }
@@ -154,16 +179,6 @@ class Chooser {
     for (const std::size_t place : places_of(cases_[index]))
       if (choice.covered[place] == 0) sum += calls_of(place);
     return sum;
-  }
-
-  void take(std::uint32_t index, Choice& choice) const {
-    const PlannedCase& one = cases_[index];
-    choice.features += gain(index, choice);
-    for (const std::size_t place : places_of(one)) choice.covered[place] = 1;
-    choice.taken[index] = 1;
-    choice.calls += static_cast<double>(weight_of(one));
-    choice.seconds += seconds_of(one);
-    choice.longest = std::max(choice.longest, seconds_of(one));
   }
 
   template <class Fits>
@@ -271,6 +286,73 @@ void add_coverage(const std::vector<Feature>& features, const Choice& choice, Bu
     plan.share[kind] = plan.calls == 0 ? 1.0 : covered[kind] / static_cast<double>(plan.calls);
 }
 
+// What a choice covers, and what it leaves out.
+BudgetPlan plan_of(const Chooser& chooser, std::span<const PlannedCase> cases, const Choice& choice, int workers) {
+  BudgetPlan plan;
+  std::map<std::uint32_t, LeftOut> left_out;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    plan.calls += weight_of(cases[i]);
+    if (choice.taken[i] != 0) {
+      plan.chosen.push_back(static_cast<std::uint32_t>(i));
+      plan.chosen_calls += weight_of(cases[i]);
+      continue;
+    }
+    LeftOut& left = left_out[cases[i].op];
+    left.op = cases[i].op;
+    ++left.cases;
+    left.calls += weight_of(cases[i]);
+    left.seconds += seconds_of(cases[i]);
+  }
+  for (const auto& [op, left] : left_out) plan.left_out.push_back(left);
+  std::ranges::stable_sort(plan.left_out, std::greater<>(), &LeftOut::calls);
+  plan.seconds = choice.seconds;
+  const double n = std::max(1, workers);
+  plan.wall_seconds = choice.seconds / n + choice.longest * (1 - 1 / n);
+  add_coverage(chooser.features(), choice, plan);
+  return plan;
+}
+
+// Never rounded up: 100.0 % is all of them.
+std::string percent(double share) { return fmt::format("{:.1f} %", std::floor(share * 1000 + 1e-9) / 10); }
+
+std::string lists_of(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most, std::string_view unit) {
+  std::string text = fmt::format("covered, in {}s: op {}", unit, percent(plan.share[0]));
+  for (std::size_t kind = 1; kind < kCoveredKinds; ++kind)
+    text += fmt::format(", op and {} {}", name_of(static_cast<Covered>(kind)), percent(plan.share[kind]));
+  text += '\n';
+  const auto list = [&](std::string_view title, std::size_t size, const auto& line) {
+    if (size == 0) return;
+    text += fmt::format("{}\n", title);
+    for (std::size_t i = 0; i < std::min(size, most); ++i) text += "  " + line(i) + '\n';
+    if (size > most) text += fmt::format("  and {} more\n", size - most);
+  };
+  list("left out:", plan.left_out.size(), [&](std::size_t i) {
+    const LeftOut& one = plan.left_out[i];
+    return fmt::format("{}  {}, {}, about {:.1f} s", spool.op_name(one.op), plural(one.cases, "case"),
+                       plural(one.calls, unit), one.seconds);
+  });
+  list("not covered by any case:", plan.not_covered.size(), [&](std::size_t i) {
+    const NotCovered& one = plan.not_covered[i];
+    const std::string what =
+        one.kind == Covered::kOperator ? "not at all" : fmt::format("{} {}", name_of(one.kind), one.value);
+    return fmt::format("{}  {}  {}, {}", spool.op_name(one.op), what, plural(one.cases, "case"),
+                       plural(one.calls, unit));
+  });
+  return text;
+}
+
+// "210 of 6,141 cases"
+std::string chosen_text(const BudgetPlan& plan) {
+  std::int64_t left = 0;
+  for (const LeftOut& one : plan.left_out) left += one.cases;
+  const auto chosen = static_cast<std::int64_t>(plan.chosen.size());
+  return fmt::format("{} of {}", grouped(chosen), plural(chosen + left, "case"));
+}
+
+double share_of_calls(const BudgetPlan& plan) {
+  return plan.calls == 0 ? 1.0 : static_cast<double>(plan.chosen_calls) / static_cast<double>(plan.calls);
+}
+
 }  // namespace
 
 std::string_view name_of(Covered kind) {
@@ -307,63 +389,41 @@ Result<double> parse_budget(std::string_view text) {
 
 BudgetPlan choose_within(std::span<const PlannedCase> cases, double seconds, int workers) {
   const Chooser chooser(cases);
-  const Choice choice = best_choice(chooser, cases, seconds, workers);
-  BudgetPlan plan;
-  std::map<std::uint32_t, LeftOut> left_out;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    plan.calls += weight_of(cases[i]);
-    if (choice.taken[i] != 0) {
-      plan.chosen.push_back(static_cast<std::uint32_t>(i));
-      plan.chosen_calls += weight_of(cases[i]);
-      continue;
-    }
-    LeftOut& left = left_out[cases[i].op];
-    left.op = cases[i].op;
-    ++left.cases;
-    left.calls += weight_of(cases[i]);
-    left.seconds += seconds_of(cases[i]);
+  return plan_of(chooser, cases, best_choice(chooser, cases, seconds, workers), workers);
+}
+
+BudgetPlan coverage_of(std::span<const PlannedCase> cases, const std::vector<bool>& was_run) {
+  const Chooser chooser(cases);
+  Choice choice = chooser.nothing();
+  for (std::uint32_t i = 0; i < cases.size(); ++i)
+    if (was_run[i]) chooser.take(i, choice);
+  return plan_of(chooser, cases, choice, 1);
+}
+
+CoverageOrder coverage_order(std::span<const PlannedCase> cases) {
+  constexpr double kAnyTime = 1e300;
+  Choice choice = Chooser(cases).choose(kAnyTime, kAnyTime);
+  CoverageOrder order{std::move(choice.order), choice.first_of_operators, choice.first_of_classes};
+  double spent = 0;
+  while (order.opening < order.classes) {
+    spent += seconds_of(cases[order.order[order.opening]]);
+    if (order.opening >= order.operators && spent > kOpeningShare * choice.seconds) break;
+    ++order.opening;
   }
-  for (const auto& [op, left] : left_out) plan.left_out.push_back(left);
-  std::ranges::stable_sort(plan.left_out, std::greater<>(), &LeftOut::calls);
-  plan.seconds = choice.seconds;
-  const double n = std::max(1, workers);
-  plan.wall_seconds = choice.seconds / n + choice.longest * (1 - 1 / n);
-  add_coverage(chooser.features(), choice, plan);
-  return plan;
+  return order;
 }
 
 std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most, std::string_view unit) {
-  // Never rounded up: 100.0 % is all of them.
-  const auto percent = [](double share) { return fmt::format("{:.1f} %", std::floor(share * 1000 + 1e-9) / 10); };
-  std::int64_t left = 0;
-  for (const LeftOut& one : plan.left_out) left += one.cases;
-  const auto chosen = static_cast<std::int64_t>(plan.chosen.size());
-  const double calls = plan.calls == 0 ? 1.0 : static_cast<double>(plan.chosen_calls) / static_cast<double>(plan.calls);
-  std::string text = fmt::format("budget: {} of {}, about {:.0f} s, {} of the {}s\n", grouped(chosen),
-                                 plural(chosen + left, "case"), plan.wall_seconds, percent(calls), unit);
-  text += fmt::format("covered, in {}s: op {}", unit, percent(plan.share[0]));
-  for (std::size_t kind = 1; kind < kCoveredKinds; ++kind)
-    text += fmt::format(", op and {} {}", name_of(static_cast<Covered>(kind)), percent(plan.share[kind]));
-  text += '\n';
-  const auto list = [&](std::string_view title, std::size_t size, const auto& line) {
-    if (size == 0) return;
-    text += fmt::format("{}\n", title);
-    for (std::size_t i = 0; i < std::min(size, most); ++i) text += "  " + line(i) + '\n';
-    if (size > most) text += fmt::format("  and {} more\n", size - most);
-  };
-  list("left out:", plan.left_out.size(), [&](std::size_t i) {
-    const LeftOut& one = plan.left_out[i];
-    return fmt::format("{}  {}, {}, about {:.1f} s", spool.op_name(one.op), plural(one.cases, "case"),
-                       plural(one.calls, unit), one.seconds);
-  });
-  list("not covered by any case:", plan.not_covered.size(), [&](std::size_t i) {
-    const NotCovered& one = plan.not_covered[i];
-    const std::string what =
-        one.kind == Covered::kOperator ? "not at all" : fmt::format("{} {}", name_of(one.kind), one.value);
-    return fmt::format("{}  {}  {}, {}", spool.op_name(one.op), what, plural(one.cases, "case"),
-                       plural(one.calls, unit));
-  });
-  return text;
+  return fmt::format("budget: {}, about {:.0f} s, {} of the {}s\n", chosen_text(plan), plan.wall_seconds,
+                     percent(share_of_calls(plan)), unit) +
+         lists_of(plan, spool, most, unit);
+}
+
+std::string covered_text(const BudgetPlan& plan, const CaseSpool& spool, double seconds, std::size_t most,
+                         std::string_view unit) {
+  return fmt::format("budget: {} in {:.1f} s, {} of the {}s\n", chosen_text(plan), seconds,
+                     percent(share_of_calls(plan)), unit) +
+         lists_of(plan, spool, most, unit);
 }
 
 }  // namespace opwright

@@ -55,9 +55,27 @@ struct BudgetPlan {
 // `seconds` of wall time on `workers` that run at the same time. A case without calls counts as one call.
 BudgetPlan choose_within(std::span<const PlannedCase> cases, double seconds, int workers);
 
+// The same coverage, of the cases that were run in the end: `seconds` is what they were estimated at.
+BudgetPlan coverage_of(std::span<const PlannedCase> cases, const std::vector<bool>& was_run);
+
+// All cases in the order in which they cover most soonest: the cheapest of each operator, then those that add a dtype,
+// a layout, a memory kind or a size class to what is covered of their operator, then the others by calls a second.
+// Small ones come before large ones of the same use, and who stops anywhere has covered the most that the time allowed.
+struct CoverageOrder {
+  std::vector<std::uint32_t> order;
+  std::size_t operators = 0;  // so many of them, the first, show every operator once
+  std::size_t classes = 0;    // … every class of every operator
+  // So many, the first, are worth all workers: every operator, and of the classes what a twentieth of the time shows.
+  std::size_t opening = 0;
+};
+CoverageOrder coverage_order(std::span<const PlannedCase> cases);
+
 // For people: what is run, what is left out. At most `most` lines of each list, and how many more there are. `unit`:
-// what the weights of the cases count.
+// what weights count.
 std::string budget_text(const BudgetPlan& plan, const CaseSpool& spool, std::size_t most,
                         std::string_view unit = "call");
+// The same of a run that has ended: what was covered within `seconds`, and what was not.
+std::string covered_text(const BudgetPlan& plan, const CaseSpool& spool, double seconds, std::size_t most,
+                         std::string_view unit = "call");
 
 }  // namespace opwright

@@ -169,5 +169,35 @@ TEST(Budget, ManyCases) {
   EXPECT_DOUBLE_EQ(plan.share[0], 1.0);
 }
 
+TEST(CoverageOrder, ShowsEveryOperatorThenEveryClassAndHasEachCaseOnce) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    const auto cases = generated(300, 25, seed);
+    const CoverageOrder order = coverage_order(cases);
+    std::set<std::uint32_t> each(order.order.begin(), order.order.end());
+    EXPECT_EQ(order.order.size(), cases.size());
+    EXPECT_EQ(each.size(), cases.size());
+    std::set<std::uint32_t> ops, first;
+    for (const PlannedCase& one : cases) ops.insert(one.op);
+    for (std::size_t i = 0; i < order.operators; ++i) first.insert(cases[order.order[i]].op);
+    EXPECT_EQ(first, ops);
+    std::vector<bool> run(cases.size());
+    for (std::size_t i = 0; i < order.classes; ++i) run[order.order[i]] = true;
+    EXPECT_TRUE(coverage_of(cases, run).not_covered.empty());
+    EXPECT_LE(order.operators, order.opening);
+    EXPECT_LE(order.opening, order.classes);
+  }
+}
+
+TEST(CoverageOf, SaysWhatWasRunAndWhatWasNot) {
+  std::vector<PlannedCase> cases(2);
+  auto spool = CaseSpool::create();
+  cases[0] = {.weight = 70, .op = spool->op_id("ttnn.add"), .seconds = 1, .features = {.dtype = DType::kBfloat16}};
+  cases[1] = {.weight = 30, .op = spool->op_id("ttnn.linear"), .seconds = 9, .features = {.dtype = DType::kBfloat16}};
+  const std::string text = covered_text(coverage_of(cases, {true, false}), *spool, 2.5, 10);
+  EXPECT_NE(text.find("budget: 1 of 2 cases in 2.5 s, 70.0 % of the calls"), std::string::npos) << text;
+  EXPECT_NE(text.find("ttnn.linear  1 case, 30 calls, about 9.0 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("ttnn.linear  not at all"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace opwright

@@ -48,6 +48,7 @@ class CaseSpool {
 
   Status append(std::string_view job, PlannedCase facts);
   Result<std::string> read(std::size_t index);
+  void set_seconds(std::size_t index, double seconds) { cases_[index].seconds = static_cast<float>(seconds); }
 
   std::size_t size() const { return cases_.size(); }
   std::span<const PlannedCase> cases() const { return cases_; }

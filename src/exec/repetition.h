@@ -43,6 +43,7 @@ struct EndedCase {
   std::int64_t resident = 0;  // of its process when it began
   Past past;
   bool late = false;  // it failed after its answer
+  bool told = false;  // that it has ended, before it had its blame
 };
 
 // Two canaries, none of them of the operation that failed: one broken operator is not a broken machine.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -167,6 +168,36 @@ TEST(RunCase, WideBoundsAreLookedAtOnWholeNumbersToo) {
   const CaseResult result = run_case(*parse_case(line), wrong, {});
   EXPECT_EQ(result.outcome, Outcome::kFailed);
   EXPECT_NE(result.reason.find("on whole numbers"), std::string::npos) << result.reason;
+}
+
+// Rounding explains a common factor on random data; whole numbers do not, and what is left is said.
+TEST(RunCase, ACommonFactorOfOnePercentFailsAndAPassSaysWhatItHides) {
+  const std::string line =
+      "ttnn.matmul(tensor([1,1,64,256] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)), "
+      "tensor([256,96] BFLOAT16 TILE DEVICE memory(DRAM INTERLEAVED)))";
+  const CaseResult sound = run(line);
+  ASSERT_EQ(sound.outcome, Outcome::kPassed) << sound.reason;
+  const Metrics& metrics = sound.verdicts.at(0).metrics;
+  EXPECT_GE(metrics.factor_low, 1 - 1.0 / 256);
+  EXPECT_LE(metrics.factor_high, 1 + 1.0 / 256);
+  EXPECT_LT(metrics.factor_low, 1);
+  EXPECT_GT(metrics.factor_high, 1);
+  EXPECT_NE(
+      to_text(sound.verdicts[0]).find("would not be noticed: all values too large or too small by a factor of 0.99"),
+      std::string::npos)
+      << to_text(sound.verdicts[0]);
+  auto right = open_device("sim:n150");
+  for (const float factor : {0.99F, 1.01F}) {
+    ChangedDevice scaled(**right, [factor](std::vector<float>& values) {
+      for (float& value : values) value *= factor;
+    });
+    EXPECT_EQ(run_case(*parse_case(line), scaled, {}).outcome, Outcome::kFailed) << factor;
+  }
+  // Nothing is exact behind a function: there the range is that of rounding.
+  const CaseResult fused = run(line.substr(0, line.size() - 1) + ", activation=\"silu\")");
+  ASSERT_EQ(fused.outcome, Outcome::kPassed) << fused.reason;
+  const Metrics& behind = fused.verdicts.at(0).metrics;
+  EXPECT_TRUE(std::isnan(behind.factor_low) || behind.factor_low < 1) << behind.factor_low;
 }
 
 TEST(RunCase, TheSameSeedGivesTheSameData) {

@@ -1,7 +1,8 @@
-// Which part of a plan this process runs, and what starts next: the largest case that fits beside the running ones.
+// Which part of a plan this process runs, and what starts next: early what shows most, the longest beside it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -40,33 +41,66 @@ class Admission {
   std::int64_t running_ = 0;
 };
 
-// All waiting cases of a run. Order: largest memory first, so that what is hard to place is not left for the end; where
-// the next does not fit, the largest that does, so that small cases fill the other workers meanwhile. Cases of about
-// the same need come in the order of the plan. The same ends in the same order give the same starts.
+// Waiting cases in one order: the first of them that has room, found and taken out in almost no time.
+class WaitingOrder {
+ public:
+  // `places`: indices into `cases`.
+  WaitingOrder(std::span<const PlannedCase> cases, std::vector<std::uint32_t> places);
+  std::optional<std::uint32_t> first(std::int64_t room) const;  // needs no more bytes than `room`
+  void remove(std::uint32_t index);
+
+ private:
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> place_;  // of each index in order_
+  std::vector<std::uint32_t> least_;  // a tree: what the smallest case below a node needs
+  std::size_t leaves_ = 1;
+};
+
+// All waiting cases of a run. Two orders meet in the middle: the given one, which shows every kind of case early, and
+// the longest first, so that no long case is left for the end. Of the cases that run at the same time half are taken
+// from the end of the long ones (of a single worker none), once the first `opening` cases have started. Where the next
+// of an order has no room in memory, the first that has is taken. What needs more than half of the memory is as hard to
+// place as a long case, and comes before those. The same ends in the same order give the same starts.
 class RunQueue {
  public:
-  // `chosen`: indices into `cases`, each once; `cases` stays where it is as long as the queue. `cap` as of Admission.
-  RunQueue(std::span<const PlannedCase> cases, std::vector<std::uint32_t> chosen, std::int64_t cap);
+  struct Options {
+    std::int64_t cap = 0;     // of memory, as of Admission
+    int jobs = 1;             // at the same time
+    std::size_t opening = 0;  // so many start in the given order alone
+    bool by_value = false;    // the given order alone: the run ends when its time is over
+  };
+  // `order`: indices into `cases`, each once; `cases` stays where it is as long as the queue.
+  RunQueue(std::span<const PlannedCase> cases, std::vector<std::uint32_t> order, Options options);
 
-  // The index of a case, now counted as running. None while `empty()` is false: wait until a running one ends.
-  std::optional<std::uint32_t> next();
+  // The index of a case, now counted as running. None while `empty()` is false: wait until a running one ends. A case
+  // that does not `fit` is put aside: it is asked for again when no other waits.
+  std::optional<std::uint32_t> next(const std::function<bool(const PlannedCase&)>& fits = {});
   void ended(std::uint32_t index);  // exactly once for each `next`
+  // A case that has ended runs again: whether there is room for it now, and then it counts as running.
+  bool again(std::uint32_t index);
   bool empty() const { return waiting_ == 0; }
   std::size_t waiting() const { return waiting_; }
   const Admission& admission() const { return admission_; }
 
  private:
-  std::uint32_t first_waiting(std::uint32_t place);
+  std::uint32_t start(std::uint32_t index, bool is_long);
 
   std::span<const PlannedCase> cases_;
-  std::vector<std::uint32_t> order_;  // largest first
-  // For each place of order_ a place at or behind it before which nobody waits: found again in almost no time.
-  std::vector<std::uint32_t> skip_;
+  Options options_;
+  WaitingOrder first_, longest_;
   std::size_t waiting_;
+  std::size_t started_ = 0;
+  int long_running_ = 0;
+  std::vector<bool> is_long_;         // of cases that run
+  std::vector<std::uint32_t> aside_;  // in their order
   Admission admission_;
 };
 
 // What a case counts as: estimates in steps of 32 MiB, which is also what the smallest worker takes.
 std::int64_t counted_bytes(std::int64_t estimated);
+
+// When the last of these cases ends where the longest starts first and no worker is ever idle: the best that an order
+// can do, to a few percent.
+double longest_first_seconds(std::vector<double> seconds, int workers);
 
 }  // namespace opwright

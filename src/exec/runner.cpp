@@ -29,11 +29,18 @@ Result<RunnerSummary> Runner::run() {
     const int interrupts = options_.interrupts();
     if (interrupts > 0) summary_.interrupted = true;
     if (interrupts > 1) return summary_;
+    if (options_.deadline && !summary_.time_over && Clock::now() >= *options_.deadline) leave_what_waits();
+    if (options_.cut_off && Clock::now() >= *options_.cut_off) {
+      summary_.cut_off = std::ranges::count_if(slots_, &Slot::running);
+      return summary_;
+    }
     OPWRIGHT_TRY(fill_slots());
     if (std::ranges::none_of(slots_, &Slot::busy)) {
       OPWRIGHT_TRY(finish_workers());
-      if (late_.empty()) return summary_;
-      continue;
+      if (!late_.empty()) continue;
+      if (!summary_.interrupted && !summary_.time_over) OPWRIGHT_TRY(give_up_postponed());
+      summary_.worker_seconds = Seconds(Clock::now() - begun_).count() * static_cast<double>(slots_.size());
+      return summary_;
     }
     OPWRIGHT_TRY(wait());
     OPWRIGHT_TRY(check_limits());
@@ -49,6 +56,7 @@ Status Runner::fill_slots() {
       late_.pop_front();
       OPWRIGHT_TRY(attribute(slot, std::move(failed)));
     }
+    if (!slot.busy() && !postponed_.empty() && !summary_.interrupted) OPWRIGHT_TRY(repeat_postponed(slot));
     if (!slot.busy() && !returned_.empty()) {
       slot.tasks.push_back(std::move(returned_.front()));
       returned_.pop_front();
@@ -72,6 +80,7 @@ Status Runner::fill_slots() {
 
 Status Runner::start_task(Slot& slot) {
   Task& task = slot.tasks.front();
+  slot.taken = Clock::now();
   if (slot.worker && task.fresh && slot.worker->cases > 0) slot.worker.reset();
   if (!slot.worker) {
     slot.last.reset();
@@ -169,6 +178,21 @@ Status Runner::check_limits() {
                fmt::format("more than {} s of CPU time, in the {}", options_.cpu_seconds, name_of(slot.stage))));
   }
   return {};
+}
+
+void Runner::leave_what_waits() {
+  summary_.time_over = true;
+  late_.clear();
+  returned_.clear();
+  for (Slot& slot : slots_) {
+    if (!slot.attribution && (slot.ready || !slot.running)) continue;  // a case may end
+    if (slot.attribution && !slot.failed.told && !slot.failed.late) world_.ended(number_of(slot), slot.failed.record);
+    slot.attribution.reset();
+    slot.tasks.clear();
+    slot.running = false;
+    slot.last.reset();
+    slot.worker.reset();
+  }
 }
 
 Status Runner::stop(Slot& slot, Outcome outcome, std::string reason) {

@@ -1,8 +1,10 @@
 // What the end of a case means, and who a failure belongs to.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/words.h"
 #include "exec/runner_state.h"
 
 namespace opwright {
@@ -10,6 +12,12 @@ namespace {
 
 constexpr int kUnfitInARow = 2;         // cases with a bad canary: the machine, or the device, is not fit
 constexpr double kHistorySeconds = 20;  // of cases that are run again before a failed one
+
+// Repetitions have a tenth of the time of all workers. In a short run that would be nothing, so they may begin until
+// they have had half a minute; and one that has begun goes on for a while.
+constexpr double kRepeatingShare = 0.1;
+constexpr double kRepeatingBegins = 30;
+constexpr double kRepeatingEnds = 120;
 
 }  // namespace
 
@@ -65,6 +73,7 @@ Status Runner::case_ended(Slot& slot, CaseRecord record, Stage stage, std::optio
   slot.running = false;
   if (task.repeated) {
     ++summary_.repetitions;
+    summary_.repeated_seconds += Seconds(Clock::now() - slot.taken).count();
     if (!task.counts) return {};
     slot.attribution->report({record.outcome, stage, record.reason, record.blame == Blame::kDevice});
     return next_step(slot);
@@ -79,10 +88,95 @@ Status Runner::case_ended(Slot& slot, CaseRecord record, Stage stage, std::optio
     return {};
   }
   if (!past) past = past_of(slot, false);
-  return attribute(slot, {std::move(record), std::move(task.line), stage, slot.at_start.resident, *std::move(past)});
+  EndedCase failed{std::move(record), std::move(task.line), stage, slot.at_start.resident, *std::move(past)};
+  return options_.attribute_all ? attribute(slot, std::move(failed)) : blame_once(slot, std::move(failed));
+}
+
+double Runner::repeating_allowed() const {
+  return kRepeatingShare * Seconds(Clock::now() - begun_).count() * static_cast<double>(slots_.size());
+}
+
+bool Runner::may_repeat() const {
+  double begins = kRepeatingBegins;
+  if (options_.deadline) begins = std::min(begins, kRepeatingShare * Seconds(*options_.deadline - begun_).count());
+  return summary_.repeated_seconds < std::max(begins, repeating_allowed());
+}
+
+Status Runner::share(EndedCase failed) {
+  shared_.share(failed.record);
+  ++summary_.shared;
+  return world_.keep(failed.record);
+}
+
+Status Runner::blame_once(Slot& slot, EndedCase failed) {
+  const SharedBlame::Way way = shared_.way_of(failed.record);
+  if (summary_.interrupted && way != SharedBlame::Way::kShare) {  // whoever resumes the run repeats it
+    world_.ended(number_of(slot), failed.record);
+    return {};
+  }
+  if (way == SharedBlame::Way::kRepeat && may_repeat()) return attribute(slot, std::move(failed));
+  if (way == SharedBlame::Way::kShare) {
+    shared_.share(failed.record);
+    ++summary_.shared;
+    OPWRIGHT_TRY(world_.keep(failed.record));
+    world_.ended(number_of(slot), failed.record);
+    return {};
+  }
+  world_.ended(number_of(slot), failed.record);
+  failed.told = true;
+  if (way == SharedBlame::Way::kWait)
+    shared_.wait(std::move(failed));
+  else
+    postponed_.push_back(std::move(failed));
+  return {};
+}
+
+Status Runner::settle(const CaseRecord& repeated) {
+  auto [waiting, shares] = shared_.end(repeated);
+  std::int64_t others = 0;
+  for (EndedCase& failed : waiting) {
+    if (!shares) {
+      postponed_.push_front(std::move(failed));
+      continue;
+    }
+    OPWRIGHT_TRY(share(std::move(failed)));
+    ++others;
+  }
+  if (others > 0) world_.shared(repeated, others);
+  return {};
+}
+
+Status Runner::repeat_postponed(Slot& slot) {
+  EndedCase& failed = postponed_.front();
+  const SharedBlame::Way way = shared_.way_of(failed.record);
+  if (way == SharedBlame::Way::kRepeat && (!may_repeat() || !world_.again(failed.record))) return {};
+  EndedCase taken = std::move(failed);
+  postponed_.pop_front();
+  if (way == SharedBlame::Way::kShare) return share(std::move(taken));
+  if (way == SharedBlame::Way::kRepeat) return attribute(slot, std::move(taken));
+  shared_.wait(std::move(taken));
+  return {};
+}
+
+Status Runner::give_up_postponed() {
+  for (EndedCase& failed : postponed_) {
+    if (shared_.way_of(failed.record) == SharedBlame::Way::kShare) {
+      OPWRIGHT_TRY(share(std::move(failed)));
+      continue;
+    }
+    if (!failed.record.evidence.empty()) failed.record.evidence += "; ";
+    failed.record.evidence += fmt::format(
+        "not repeated: repetitions have had their {:.0f} % of the run's time (--attribute all repeats every failure)",
+        100 * kRepeatingShare);
+    ++summary_.not_repeated;
+    OPWRIGHT_TRY(world_.keep(failed.record));
+  }
+  postponed_.clear();
+  return {};
 }
 
 Status Runner::attribute(Slot& slot, EndedCase failed) {
+  if (!options_.attribute_all) shared_.begin(failed.record);
   OPWRIGHT_TRY_ASSIGN(FailureFacts facts, facts_of(failed, options_.canaries));
   facts.resident_limit = options_.worker_bytes;
   slot.attribution.emplace(std::move(facts));
@@ -92,11 +186,17 @@ Status Runner::attribute(Slot& slot, EndedCase failed) {
 
 Status Runner::next_step(Slot& slot) {
   const auto step = slot.attribution->next();
-  if (!step) {
+  const bool cut_short =
+      step && !options_.attribute_all && summary_.repeated_seconds > std::max(kRepeatingEnds, repeating_allowed());
+  if (!step || cut_short) {
     CaseRecord record = std::move(slot.failed.record);
     record.blame = slot.attribution->blame();
     if (!record.evidence.empty()) record.evidence += "; ";
-    record.evidence += slot.attribution->evidence();
+    record.evidence += cut_short ? fmt::format(
+                                       "{} and then no more: repetitions have had their {:.0f} % of the run's time "
+                                       "(--attribute all)",
+                                       plural(slot.attribution->attempts() - 1, "repetition"), 100 * kRepeatingShare)
+                                 : slot.attribution->evidence();
     record.attempts = slot.attribution->attempts();
     unfit_in_a_row_ = slot.attribution->canary_failed() ? unfit_in_a_row_ + 1 : 0;
     slot.attribution.reset();
@@ -105,9 +205,12 @@ Status Runner::next_step(Slot& slot) {
       summary_.stopped = fmt::format("the {} is not fit: {}", name_of(record.blame), record.evidence);
     if (slot.failed.late)
       world_.corrected(record);
+    else if (slot.failed.told)
+      world_.over(record);
     else
       world_.ended(number_of(slot), record);
-    return {};
+    if (slot.failed.told) world_.shared(record, 0);
+    return options_.attribute_all ? Status() : settle(record);
   }
   world_.step(number_of(slot), words_of(*step));
   OPWRIGHT_TRY_ASSIGN(slot.tasks, tasks_of(*step, slot.failed, options_.canaries));

@@ -14,6 +14,7 @@
 #include "exec/attribution.h"
 #include "exec/repetition.h"
 #include "exec/runner.h"
+#include "exec/shared_blame.h"
 
 namespace opwright {
 
@@ -33,6 +34,7 @@ class Runner {
     bool running = false;
     bool begun = false;  // the worker said so of the case that runs
     Clock::time_point since, deadline;
+    Clock::time_point taken;  // its task: before `since` where a worker had to be started
     Stage stage = Stage::kStart;
     ProcessUsage at_start;
     std::optional<EndedCase> last;  // that this worker answered
@@ -44,7 +46,7 @@ class Runner {
   };
 
   int number_of(const Slot& slot) const { return static_cast<int>(&slot - slots_.data()); }
-  bool handing_out() const { return !summary_.interrupted && summary_.stopped.empty() && !dry_; }
+  bool handing_out() const { return !summary_.interrupted && summary_.stopped.empty() && !dry_ && !summary_.time_over; }
 
   Status fill_slots();
   Status start_task(Slot& slot);
@@ -76,6 +78,16 @@ class Runner {
   Status case_ended(Slot& slot, CaseRecord record, Stage stage, std::optional<Past> past = std::nullopt);
   Status attribute(Slot& slot, EndedCase failed);
   Status next_step(Slot& slot);
+  // One failure of each cause is repeated, within its share of the time; the others share its blame.
+  Status blame_once(Slot& slot, EndedCase failed);
+  Status settle(const CaseRecord& repeated);
+  Status share(EndedCase failed);
+  Status repeat_postponed(Slot& slot);
+  Status give_up_postponed();
+  double repeating_allowed() const;  // seconds of workers, by now
+  bool may_repeat() const;
+  // The time is over: what is only repeated, or has not begun, is left.
+  void leave_what_waits();
 
   const RunnerOptions& options_;
   const RunnerWorld& world_;
@@ -87,8 +99,11 @@ class Runner {
   std::string numerics_;  // of the first hello
   int starts_in_a_row_ = 0;
   int unfit_in_a_row_ = 0;
-  std::deque<EndedCase> late_;  // failed after their answers, and are not attributed yet
-  std::deque<Task> returned_;   // sent to workers that died before they began
+  Clock::time_point begun_ = Clock::now();
+  SharedBlame shared_;
+  std::deque<EndedCase> postponed_;  // failed, and are repeated when there is time for it
+  std::deque<EndedCase> late_;       // failed after their answers, and are not attributed yet
+  std::deque<Task> returned_;        // sent to workers that died before they began
 };
 
 }  // namespace opwright

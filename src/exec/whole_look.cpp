@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "exec/whole_numbers.h"
 
@@ -19,8 +21,11 @@ struct Look {
 constexpr Look kThorough{.elements = std::int64_t{1} << 18, .less_work = 16};
 // Beside a bound that tells most mistakes already: what is left is in every row, and small.
 constexpr Look kShort{.elements = std::int64_t{1} << 13, .less_work = 1024};
-// A device that computes whole outputs is not asked for that where it takes long.
+// A device that computes whole outputs is not asked for that where it takes long; for somewhat longer where a common
+// factor of a percent would pass otherwise.
 constexpr std::int64_t kMostShort = std::int64_t{1} << 20;
+constexpr std::int64_t kMostForFactor = std::int64_t{1} << 22;
+constexpr double kWideFactor = 0.005;
 
 bool is_sum(const Verdict& verdict) { return verdict.metrics.excess > 0.0; }
 bool tells_little(const Verdict& verdict) {
@@ -28,12 +33,34 @@ bool tells_little(const Verdict& verdict) {
   return is_sum(verdict) && m.noise > kWide * m.spread;
 }
 
+// The largest common factor that would pass: 0.01 of 1 %; 0 where none was asked about.
+double factor_off(const Metrics& metrics) {
+  return std::isnan(metrics.factor_low) ? 0.0 : std::max(1 - metrics.factor_low, metrics.factor_high - 1);
+}
+
+// Whole numbers came out exact: a factor that this dtype shows on none of them is all that can still be hidden. Half a
+// unit in the last place is at most 2^-digits of a number.
+void narrow_factor(std::span<const OutputSpec> outputs, const CaseResult& again, CaseResult& result) {
+  for (std::size_t o = 0; o < result.verdicts.size() && o < again.verdicts.size() && o < outputs.size(); ++o) {
+    if (again.verdicts[o].judged_by != JudgedBy::kExact || again.verdicts[o].outcome != Outcome::kPassed) continue;
+    const DType dtype = outputs[o].spec.dtype.value;
+    const int digits = dtype == DType::kBfloat16 ? 8 : dtype == DType::kFloat32 ? 24 : 0;
+    Metrics& m = result.verdicts[o].metrics;
+    if (digits == 0 || std::isnan(m.factor_low)) continue;
+    const double seen = std::ldexp(1.0, -digits);
+    m.factor_low = std::max(m.factor_low, 1 - seen);
+    m.factor_high = std::min(m.factor_high, 1 + seen);
+  }
+}
+
 const Look* look_at(const CaseResult& result, const PlannedCall& plan) {
   bool wide = !result.unnoticed.empty();
   bool sums = false;
+  bool hides_factor = false;
   for (std::size_t o = 0; o < result.verdicts.size() && o < plan.outputs.size(); ++o) {
     const bool exact = exact_on_integers(*plan.op, plan.call, plan.outputs, o);
     sums = sums || (exact && is_sum(result.verdicts[o]));
+    hides_factor = hides_factor || (exact && factor_off(result.verdicts[o].metrics) > kWideFactor);
     if (!tells_little(result.verdicts[o]) && result.unnoticed.empty()) continue;
     wide = true;
     if (!exact) return nullptr;
@@ -42,7 +69,7 @@ const Look* look_at(const CaseResult& result, const PlannedCall& plan) {
   std::int64_t elements = 0;
   for (const TensorSlot& slot : plan.call.tensors) elements += volume(slot.spec.shape);
   for (const OutputSpec& output : plan.outputs) elements += volume(output.spec.shape);
-  return sums && elements <= kMostShort ? &kShort : nullptr;
+  return sums && elements <= (hides_factor ? kMostForFactor : kMostShort) ? &kShort : nullptr;
 }
 
 // Faults that neither look noticed.
@@ -88,6 +115,7 @@ void look_on_whole_numbers(const OpConfig& config, const Board& board, const Run
     return;
   }
   merge_faults(again, result);
+  narrow_factor(plan->outputs, again, result);
   if (look == &kShort) return;
   if (again.outcome == Outcome::kPassed || again.outcome == Outcome::kUnproven || again.outcome == Outcome::kVacuous)
     result.notes.emplace_back("the bound is wide on these numbers; on whole numbers, too, and there exact");

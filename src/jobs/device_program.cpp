@@ -62,6 +62,12 @@ Result<std::string> ttnn_device_script() {
   return package + "/opwright/ttnn_device/__main__.py";
 }
 
+Error no_library_device(const std::string& device) {
+  return {ErrorCode::kUsage, fmt::format("no device '{}'; of the real library there are ttnn (what the environment "
+                                         "selects) and ttnn:mock:BOARD ('opwright mock --list' lists the boards)",
+                                         device)};
+}
+
 Result<DeviceProgram> exec_program(const std::string& device) {
   const std::string command = device.substr(kExec.size());
   if (command.find_first_not_of(" \t") == std::string::npos)
@@ -101,13 +107,24 @@ bool is_device_program(std::string_view device) {
   return device == "ttnn" || device.starts_with("ttnn:") || device.starts_with(kExec);
 }
 
+Status check_device_name(const std::string& device) {
+  const bool others = device.empty() || device == "sim" || device == "selftest" || is_planted_device(device);
+  if (others || device.starts_with(kExec) || device == "ttnn") return {};
+  if (device.starts_with(kMockPrefix) && device.size() > kMockPrefix.size()) {
+    OPWRIGHT_TRY_ASSIGN([[maybe_unused]] const launch::Board board,
+                        launch::find_board(device.substr(kMockPrefix.size())));
+    return {};
+  }
+  if (is_device_program(device)) return fail(no_library_device(device));
+  OPWRIGHT_TRY_ASSIGN([[maybe_unused]] const auto opened, open_device(device));
+  return {};
+}
+
 Result<DeviceProgram> device_program(const std::string& device, const std::string& python) {
   if (device.starts_with(kExec)) return exec_program(device);
   if (device.starts_with(kMockPrefix) && device.size() > kMockPrefix.size()) return mock_program(device, python);
   if (device == "ttnn") return ttnn_program(device, python);
-  return fail(ErrorCode::kUsage, fmt::format("no device '{}'; of the real library there are ttnn (what the environment "
-                                             "selects) and ttnn:mock:BOARD ('opwright mock --list' lists the boards)",
-                                             device));
+  return fail(no_library_device(device));
 }
 
 Result<double> parse_start_seconds(const std::string& text) {

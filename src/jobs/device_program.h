@@ -14,6 +14,8 @@
 namespace opwright::jobs {
 
 bool is_device_program(std::string_view device);
+// Whether there is such a device, before anything is run on it; of a program only the spelling can be known. "": none.
+Status check_device_name(const std::string& device);
 
 // How to start it. `python` names one that has ttnn; "": $OPWRIGHT_TTNN_PYTHON, else the first of python3.12,
 // python3.10, python3 and python that has ttnn. The error says how to get one.

@@ -114,7 +114,11 @@ Result<std::string> save_inputs(const PlannedCall& plan, const std::vector<HostT
                         .add("file", file)
                         .text());
   }
-  return JsonObject().add("op", plan.op->name).add_raw("inputs", json_array(saved, true)).text();
+  return JsonObject()
+      .add("operation", plan.op->name)
+      .add("op", plan.op->name)
+      .add_raw("inputs", json_array(saved, true))
+      .text();
 }
 
 }  // namespace
@@ -189,6 +193,7 @@ Result<std::string> exact_result(const ExactRequest& request) {
     made.push_back(tensor_json(plan->outputs[o], exact->value, ""));
   }
   return JsonObject()
+      .add("operation", plan->op->name)
       .add("op", plan->op->name)
       .add_raw("inputs", json_array(given, true))
       .add_raw("outputs", json_array(made, true))

@@ -9,7 +9,6 @@
 
 #include "base/atomic_file.h"
 #include "base/input.h"
-#include "base/near_names.h"
 #include "gentest/case_files.h"
 #include "gentest/pytest_files.h"
 #include "jobs/look_at_results.h"
@@ -38,15 +37,7 @@ Result<std::set<std::string>> failed_keys(const GenerateOptions& options) {
 }
 
 Status no_match(store::Reader& reader, const GenerateOptions& options) {
-  OPWRIGHT_TRY_ASSIGN(const std::vector<std::string> names, reader.operation_names());
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  for (const std::string& op : options.ops) {
-    const bool is_there = std::ranges::any_of(
-        known, [&](std::string_view name) { return name == op || short_name(name) == op || dotted(op) == name; });
-    if (!is_there)
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("--op {}: no configuration of it is there{}", op, did_you_mean(near_names(op, known))));
-  }
+  OPWRIGHT_TRY(check_operations(reader, options.ops));
   if (!options.failed_run.empty())
     return fail(
         ErrorCode::kNotFound,

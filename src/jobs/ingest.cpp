@@ -395,8 +395,11 @@ Status read_all(const std::vector<std::string>& paths, Fetched& fetched, const I
       OPWRIGHT_TRY(read_store(path, options.wait_ms, ingest));
     else if (fetched[i])
       OPWRIGHT_TRY(format::read_fetched(*std::move(fetched[i]), path, options.read, ingest));
-    else
-      OPWRIGHT_TRY(format::read_trace(path, options.read, ingest));
+    else if (const Status read = format::read_trace(path, options.read, ingest); !read) {
+      // `import *.json` names the files beside the traces, too.
+      if (read.error().code != ErrorCode::kNotATrace || paths.size() == 1 || !path.ends_with(".json")) return read;
+      ingest.leave_out("files that are no traces", 1);
+    }
     ingest.ledger().settle();
   }
   ingest.flush();

@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "base/input.h"
 #include "base/near_names.h"
 #include "gentest/snippets.h"
+#include "jobs/question.h"
 #include "model/case_line.h"
 #include "report/case_history.h"
 #include "report/html.h"
+#include "select/evaluate.h"
 #include "store/store.h"
 
 namespace opwright::jobs {
@@ -20,9 +23,9 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kFormats{"csv", "junit", "jsonl", "sweep"};
 
-Result<report::Exported> export_one(const ResultsTarget& target, const RunResults& results) {
+Result<report::Exported> export_one(const ResultsTarget& target, const RunResults& results, bool is_strict) {
   if (target.format == "csv") return report::write_csv(target.path, results.stream());
-  if (target.format == "junit") return report::write_junit(target.path, results.run(), results.stream());
+  if (target.format == "junit") return report::write_junit(target.path, results.run(), results.stream(), is_strict);
   if (target.format == "jsonl") return report::write_jsonl(target.path, results.run(), results.stream());
   return report::write_sweep(target.path, results.run(), results.stream());
 }
@@ -63,6 +66,24 @@ report::CaseTexts spelled(const CaseRecord& record) {
 }
 
 }  // namespace
+
+Result<std::function<bool(const CaseRecord&)>> results_where(const std::string& where, const std::string& store,
+                                                             int wait_ms) {
+  if (where.empty()) return std::function<bool(const CaseRecord&)>();
+  OPWRIGHT_TRY_ASSIGN(const select::Selector selector, parse_where(where));
+  OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(store, wait_ms));
+  std::set<std::string> keys;
+  OPWRIGHT_TRY(select::for_each_selected(*reader, selector, {}, [&](select::Selected&& found) -> Status {
+    keys.insert(to_hex(found.config.key));
+    return {};
+  }));
+  const bool of_calls = select::needs_provenance(selector);
+  return std::function<bool(const CaseRecord&)>([selector, keys, of_calls](const CaseRecord& record) {
+    if (!record.key.empty()) return keys.contains(record.key);
+    const auto config = of_calls ? Result<OpConfig>(fail(ErrorCode::kNotFound, "")) : parse_case(record.line);
+    return config && select::matches(selector, {.config = *config});
+  });
+}
 
 Result<std::vector<RunOverview>> runs_of(const ResultsQuestion& question) {
   OPWRIGHT_TRY_ASSIGN(auto reader, store::open_results(question.store, question.wait_ms));
@@ -134,10 +155,10 @@ Result<ResultsTarget> parse_results_target(const std::string& text) {
 }
 
 Result<std::vector<report::Exported>> export_results(const RunResults& results,
-                                                     const std::vector<ResultsTarget>& targets) {
+                                                     const std::vector<ResultsTarget>& targets, bool is_strict) {
   std::vector<report::Exported> done;
   for (const ResultsTarget& target : targets) {
-    OPWRIGHT_TRY_ASSIGN(report::Exported one, export_one(target, results));
+    OPWRIGHT_TRY_ASSIGN(report::Exported one, export_one(target, results, is_strict));
     done.push_back(std::move(one));
   }
   return done;

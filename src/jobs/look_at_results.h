@@ -1,6 +1,7 @@
 // What a store knows of its runs: listed, analysed, compared, written for other tools.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,6 +23,11 @@ struct ResultsQuestion {
   int wait_ms = 60'000;
   report::ResultFilter filter;  // which results of a run
 };
+
+// Whether a result is of a configuration that `where` matches: asked of the store, and of those that are in no store of
+// their case line.
+Result<std::function<bool(const CaseRecord&)>> results_where(const std::string& where, const std::string& store,
+                                                             int wait_ms);
 
 // A run with what became of its cases.
 struct RunOverview {
@@ -59,7 +65,7 @@ struct ResultsTarget {
 Result<ResultsTarget> parse_results_target(const std::string& text);
 // One answer a target; each is whole or not there.
 Result<std::vector<report::Exported>> export_results(const RunResults& results,
-                                                     const std::vector<ResultsTarget>& targets);
+                                                     const std::vector<ResultsTarget>& targets, bool is_strict = false);
 
 struct WrittenPage {
   RunRecord run;

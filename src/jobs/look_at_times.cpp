@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "model/case_name.h"
 #include "report/case_key.h"
 #include "store/store.h"
 
@@ -133,7 +134,7 @@ Result<TimesDiff> diff_times(const ResultsQuestion& question, const std::string&
 namespace {
 
 bool is_wanted(const CaseRecord& record, const std::string& wanted) {
-  if (record.line == wanted) return true;
+  if (record.line == wanted || is_named(record, wanted)) return true;
   return wanted.size() >= 6 && (record.vector.starts_with(wanted) || record.key.starts_with(wanted));
 }
 
@@ -182,7 +183,7 @@ Result<History> history_of(const ResultsQuestion& question, const std::string& w
     }));
   if (history.entries.empty())
     return fail(ErrorCode::kNotFound,
-                fmt::format("no run has a case '{}': give its case line, or six letters or more of "
+                fmt::format("no run has a case '{}': give its case line, its name @054f8d1b, or six letters or more of "
                             "its vector id or key ('opwright results --list --format json')",
                             wanted));
   if (lines.size() > 1)

@@ -36,6 +36,7 @@ Result<VectorsReport> make_vectors(const VectorsRequest& request) {
     OPWRIGHT_TRY(vectors::for_each_vector_of_file(selector, suite, use, &report.made));
   } else {
     OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(request.question.store, request.question.wait_ms));
+    OPWRIGHT_TRY(check_operations(*reader, suite.ops));
     OPWRIGHT_TRY(vectors::for_each_vector(*reader, selector, suite, use, &report.made));
   }
   if (writer) {

@@ -47,7 +47,7 @@ Result<RunProfile> profile_run(const std::string& path, const PlanOptions& optio
   OPWRIGHT_TRY_ASSIGN(const auto device, open_device(options.device()));
   OPWRIGHT_TRY_ASSIGN(ProfileCsv csv, ProfileCsv::create(path));
   RunProfile profile{.path = path, .counts = {}};
-  for (const std::uint32_t index : plan.chosen) {
+  for (std::size_t index = 0; index < plan.spool.size(); ++index) {  // in the order of the plan, whatever ran first
     if (!ran[index]) {
       ++profile.not_run;
       continue;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "select/selected.h"
 
@@ -16,5 +17,9 @@ struct Question {
 
 Result<std::unique_ptr<store::Reader>> open_reader(const std::string& store, int wait_ms);
 Result<select::Selector> parse_where(const std::string& where);
+// The operations of the store that `wanted` names: `add`, `ttnn.add`, `ttnn::add`, `experimental.add`. An error names
+// near ones: it is the same in every verb.
+Result<std::vector<std::string>> operations_named(store::Reader& reader, const std::string& wanted);
+Status check_operations(store::Reader& reader, const std::vector<std::string>& wanted);
 
 }  // namespace opwright::jobs

@@ -220,6 +220,7 @@ Status for_each_vector(const RunChoice& choice, const VectorPlace& place, const 
   OPWRIGHT_TRY_ASSIGN(const select::Selector selector, parse_where(choice.where));
   if (!options.file.empty()) return vectors::for_each_vector_of_file(selector, options, use);
   OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(place.store, place.wait_ms));
+  OPWRIGHT_TRY(check_operations(*reader, options.ops));
   return vectors::for_each_vector(*reader, selector, options, use);
 }
 

@@ -10,9 +10,11 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "exec/job.h"
+#include "exec/pace.h"
 #include "exec/record_of.h"
 #include "exec/run_order.h"
 #include "exec/traced_board.h"
+#include "jobs/earlier_times.h"
 #include "jobs/profile_match.h"
 #include "jobs/question.h"
 #include "jobs/recorded_returns.h"
@@ -40,6 +42,23 @@ Result<RecordedReturns> recorded_returns(const RunChoice& choice, const VectorPl
   if (!choice.vectors.empty() || !choice.suites.empty()) return RecordedReturns();
   OPWRIGHT_TRY_ASSIGN(const auto reader, open_reader(place.store, place.wait_ms));
   return RecordedReturns::read(*reader);
+}
+
+// What cases took before is a better estimate than any; of the others it says how fast the device is.
+void learn_from(const std::vector<std::pair<std::uint32_t, EarlierTimes::Took>>& known, RunPlan& plan) {
+  if (known.empty()) return;
+  Pace pace;
+  const auto cases = plan.spool.cases();
+  for (const auto& [index, took] : known)
+    if (took.answered) pace.ended(cases[index].op, static_cast<double>(cases[index].seconds), took.seconds);
+  auto next = known.begin();
+  for (std::uint32_t i = 0; i < cases.size(); ++i) {
+    const bool is_known = next != known.end() && next->first == i;
+    plan.spool.set_seconds(
+        i, is_known ? next->second.seconds : pace.seconds(cases[i].op, static_cast<double>(cases[i].seconds)));
+    if (is_known) ++next;
+  }
+  plan.summary.timed_before = std::ssize(known);
 }
 
 // What configurations cost in a profiler report, by the hex of their keys; nothing where none was named.
@@ -79,6 +98,8 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   const Board usual = board_of(device);
   const std::string flags = repeat_flags(choice);
   OPWRIGHT_TRY_ASSIGN(const RecordedReturns returns, recorded_returns(choice, options.place));
+  OPWRIGHT_TRY_ASSIGN(const EarlierTimes earlier, EarlierTimes::read(choice, options.place));
+  std::vector<std::pair<std::uint32_t, EarlierTimes::Took>> known;
   OPWRIGHT_TRY_ASSIGN(const auto costs, profiled_costs(choice, options.place));
   std::vector<std::int64_t> calls;  // of each case, where its weight is another figure
   const auto weight = [&](const vectors::TestVector& vector) {
@@ -118,6 +139,8 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
     // With --mutate the references of wrong calls take their time, too: some dozens of them, on a part of the rows.
     job.seconds = choice.timeouts.of(job.record, vector.seconds, choice.mutate ? 4 + 8 * cost.seconds : cost.seconds);
     digest = sha256(to_hex(digest) + vector.id);
+    if (const EarlierTimes::Took* took = earlier.of(vector.key, vector.id))
+      known.emplace_back(static_cast<std::uint32_t>(plan.spool.size()), *took);
     if (costs) calls.push_back(vector.calls);
     return plan.spool.append(to_json(job), {.bytes = cost.bytes,
                                             .weight = weight(vector),
@@ -125,16 +148,25 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
                                             .seconds = static_cast<float>(cost.seconds),
                                             .features = cost.features});
   }));
+  learn_from(known, plan);
+  CoverageOrder order = coverage_order(plan.spool.cases());
+  plan.chosen = std::move(order.order);
+  plan.opening = order.opening;
   if (!choice.budget.empty()) {
-    OPWRIGHT_TRY_ASSIGN(const double seconds, parse_budget(choice.budget));
-    BudgetPlan chosen = choose_within(plan.spool.cases(), seconds, options.jobs);
-    summary.budget = budget_text(chosen, plan.spool, 10, costs ? "nanosecond" : "call");
-    plan.chosen = std::move(chosen.chosen);
-  } else {
-    plan.chosen.resize(plan.spool.size());
-    for (std::size_t i = 0; i < plan.chosen.size(); ++i) plan.chosen[i] = static_cast<std::uint32_t>(i);
+    OPWRIGHT_TRY_ASSIGN(plan.budget_seconds, parse_budget(choice.budget));
   }
-  for (const std::uint32_t index : plan.chosen) {
+  if (choice.randomize) {
+    std::ranges::sort(plan.chosen);
+    plan.in_plan_order = true;
+  }
+  std::vector<std::uint32_t> told = plan.chosen;
+  if (plan.budget_seconds > 0) {
+    BudgetPlan within = choose_within(plan.spool.cases(), plan.budget_seconds, options.jobs);
+    plan.weight_unit = costs ? "nanosecond" : "call";
+    summary.budget = budget_text(within, plan.spool, 10, plan.weight_unit);
+    told = std::move(within.chosen);
+  }
+  for (const std::uint32_t index : told) {
     const PlannedCase& planned = plan.spool.cases()[index];
     for (PlanSummary::Row* row : {&summary.operations[plan.spool.op_name(planned.op)], &summary.all}) {
       ++row->cases;

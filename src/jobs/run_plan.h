@@ -13,7 +13,8 @@
 
 namespace opwright::jobs {
 
-// What is told of a plan: what it has, an operation a row, and what it leaves out.
+// What is told of a plan: what it has (with a budget what fits into it by estimate), an operation a row, and what it
+// leaves out.
 struct PlanSummary {
   struct Row {
     std::int64_t cases = 0, calls = 0;
@@ -25,12 +26,17 @@ struct PlanSummary {
   std::map<std::string, std::int64_t> invalid;  // rule -> vectors that were not taken
   std::int64_t other_shards = 0;
   std::int64_t without_board = 0;  // cases of traces that name no known board
-  std::string budget;              // what the budget left out, for people; "" no budget
+  std::string budget;              // what fits into the budget by estimate, for people; "" no budget
+  std::int64_t timed_before = 0;   // cases whose estimate is what they took in an earlier run
 };
 
 struct RunPlan {
   CaseSpool spool;
-  std::vector<std::uint32_t> chosen;  // of the spool, in the order of the plan
+  std::vector<std::uint32_t> chosen;  // of the spool: what shows most comes first
+  std::size_t opening = 0;            // so many of them go before any long one
+  bool in_plan_order = false;         // somebody asked for an order of their own (--randomize)
+  double budget_seconds = 0;          // 0: none
+  std::string weight_unit = "call";   // what the weights of its cases count
   std::string digest;                 // of the ids of all chosen cases: a run that is continued compares it
   PlanSummary summary;
 };

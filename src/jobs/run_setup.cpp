@@ -39,6 +39,7 @@ Result<PlanOptions> plan_options(const RunRequest& request, const RunWatcher& wa
   options.place = {request.store, request.wait_ms, watcher.announce};
   options.jobs = request.jobs > 0 ? request.jobs : machine_cores();
   OPWRIGHT_TRY_ASSIGN(options.run, case_options(request.choice));
+  for (const std::string& device : {options.device(), request.choice.against}) OPWRIGHT_TRY(check_device_name(device));
   return options;
 }
 
@@ -78,6 +79,7 @@ RunnerOptions runner_options(const RunRequest& request, const PlanOptions& plan,
   runner.worker_bytes = memory_of(request);
   runner.cpu_seconds = request.cpu_seconds;
   runner.attribute = request.attribute;
+  runner.attribute_all = request.attribute_all;
   runner.fail_fast = request.fail_fast;
   runner.canaries = make_canaries(plan);
   runner.reset_command = request.reset_command;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <set>
 
 #include "base/clock.h"
@@ -9,7 +10,10 @@
 #include "base/process_identity.h"
 #include "base/words.h"
 #include "exec/attribution.h"
+#include "exec/budget.h"
+#include "exec/pace.h"
 #include "exec/run_order.h"
+#include "exec/seen_early.h"
 #include "jobs/expected_failure.h"
 #include "jobs/run_record.h"
 #include "jobs/run_setup.h"
@@ -66,11 +70,26 @@ void tell(const Function& function, const Arguments&... arguments) {
   if (function) function(arguments...);
 }
 
+// A budget is wall time, from the beginning of all; who still runs then may go on for this share of it. With what ending
+// takes, a tenth of the budget is the most that the whole is late.
+constexpr double kOverBudget = 0.08;
+
 // The part of a run that has workers.
 class Course {
  public:
-  Course(RunPlan& plan, RunRecord& run, const Before* before, store::ResultsWriter& results, const RunWatcher& watcher)
-      : plan_(plan), run_(run), before_(before), results_(results), watcher_(watcher), in_store_(plan.spool.size()) {
+  using Clock = std::chrono::steady_clock;
+
+  Course(RunPlan& plan, RunRecord& run, const Before* before, store::ResultsWriter& results, const RunWatcher& watcher,
+         Clock::time_point began)
+      : plan_(plan),
+        run_(run),
+        before_(before),
+        results_(results),
+        watcher_(watcher),
+        began_(began),
+        in_store_(plan.spool.size()),
+        ended_(plan.spool.size()),
+        seen_(plan.spool.cases(), plan.chosen) {
     if (before == nullptr) return;
     for (const std::int64_t index : before->stored) in_store_.at(static_cast<std::size_t>(index)) = true;
     stored_ = static_cast<std::int64_t>(before->stored.size());
@@ -84,7 +103,15 @@ class Course {
       waiting.push_back(index);
       seconds += static_cast<double>(plan_.spool.cases()[index].seconds);
     }
-    RunQueue queue(plan_.spool.cases(), std::move(waiting), runner.worker_bytes);
+    RunQueue queue(plan_.spool.cases(), std::move(waiting),
+                   {.cap = runner.worker_bytes,
+                    .jobs = runner.jobs,
+                    .opening = plan_.opening,
+                    .by_value = plan_.budget_seconds > 0 || plan_.in_plan_order});
+    if (plan_.budget_seconds > 0) {
+      runner.deadline = after(plan_.budget_seconds);
+      runner.cut_off = after((1 + kOverBudget) * plan_.budget_seconds);
+    }
     tell(watcher_.begins,
          RunSize{.total = static_cast<std::int64_t>(plan_.chosen.size()),
                  .done_before = before_ != nullptr ? static_cast<std::int64_t>(before_->done.size()) : 0,
@@ -93,9 +120,10 @@ class Course {
     if (watcher_.stop) runner.interrupts = watcher_.stop;
     runner.wake = watcher_.wake;
     begun_ = before_ != nullptr;
-    const auto ran = run_cases(runner, world(queue, runner));
+    auto ran = run_cases(runner, world(queue, runner));
+    if (ran) ran->time_over = plan_.budget_seconds > 0 && !ran->interrupted && stored_ < run_.planned;
     tell(watcher_.ended, ran ? &*ran : nullptr);
-    const bool complete = ran && !ran->interrupted && ran->stopped.empty();
+    const bool complete = ran && !ran->interrupted && ran->stopped.empty() && !ran->time_over;
     const Status ended = begun_ ? results_.end(run_.uid, complete ? "complete" : "interrupted", utc_now()) : Status();
     if (!ran) return fail(broken_off(ran.error()));
     if (!ended) return fail(broken_off(ended.error()));
@@ -103,7 +131,27 @@ class Course {
   }
   bool begun() const { return begun_; }
 
+  // How early what was seen, and what a budget covered.
+  std::string text(int workers, bool complete, double repeating) const {
+    std::string text = seen_.text(seconds_since(began_), workers, complete, repeating);
+    if (plan_.budget_seconds > 0)
+      text += covered_text(coverage_of(plan_.spool.cases(), in_store_), plan_.spool, seconds_since(began_), 10,
+                           plan_.weight_unit);
+    return text;
+  }
+
  private:
+  Clock::time_point after(double seconds) const {
+    return began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+  static double seconds_since(Clock::time_point then) {
+    return std::chrono::duration<double>(Clock::now() - then).count();
+  }
+  // Whether a case can come to its end within the budget, at the speed that was seen.
+  bool fits(const PlannedCase& one) const {
+    return pace_.seconds(one.op, static_cast<double>(one.seconds)) <= plan_.budget_seconds - seconds_since(began_);
+  }
+
   RunnerWorld world(RunQueue& queue, const RunnerOptions& runner) {
     RunnerWorld world;
     world.hello = [&](const json::Node& hello) -> Status {  // a run is one when a device answers
@@ -114,7 +162,8 @@ class Course {
       return {};
     };
     world.next = [&]() -> Result<std::optional<std::string>> {
-      const auto index = queue.next();
+      const auto index =
+          plan_.budget_seconds > 0 ? queue.next([this](const PlannedCase& one) { return fits(one); }) : queue.next();
       if (!index) return std::optional<std::string>();
       OPWRIGHT_TRY_ASSIGN(std::string line, plan_.spool.read(*index));
       return std::optional<std::string>(std::move(line));
@@ -126,6 +175,7 @@ class Course {
       auto&& known = in_store_.at(static_cast<std::size_t>(record.index));
       if (!known) ++stored_;
       known = true;
+      learn(raw);
       return {};
     };
     world.started = [&](int slot, const Job& job) {
@@ -137,6 +187,9 @@ class Course {
       queue.ended(static_cast<std::uint32_t>(raw.index));
       tell(watcher_.case_ended, slot, as_expected(raw));
     };
+    world.again = [&](const CaseRecord& raw) { return queue.again(static_cast<std::uint32_t>(raw.index)); };
+    world.over = [&](const CaseRecord& raw) { queue.ended(static_cast<std::uint32_t>(raw.index)); };
+    world.shared = [&](const CaseRecord& raw, std::int64_t others) { tell(watcher_.blamed, as_expected(raw), others); };
     world.corrected = [&](const CaseRecord& raw) {
       const CaseRecord record = as_expected(raw);
       tell(watcher_.note, fmt::format("{} after all: {}: {}", name_of(record.outcome), record.line, record.reason));
@@ -144,6 +197,17 @@ class Course {
     world.tick = [&] { tell(watcher_.tick); };
     world.note = [&](const std::string& text) { tell(watcher_.note, text); };
     return world;
+  }
+
+  // The first word of a case's end: a failure comes again.
+  void learn(const CaseRecord& record) {
+    const auto index = static_cast<std::size_t>(record.index);
+    if (ended_[index]) return;
+    ended_[index] = true;
+    const PlannedCase& planned = plan_.spool.cases()[index];
+    seen_.ended(static_cast<std::uint32_t>(index), seconds_since(began_), record.wall_seconds);
+    if (standing_of(record.outcome) != Standing::kNoAnswer)
+      pace_.ended(planned.op, static_cast<double>(planned.seconds), record.wall_seconds);
   }
 
   // Why a run did not come to its end, and what is left of it.
@@ -161,7 +225,10 @@ class Course {
   const Before* before_;  // null: a new run
   store::ResultsWriter& results_;
   const RunWatcher& watcher_;
-  std::vector<bool> in_store_;
+  Clock::time_point began_;
+  std::vector<bool> in_store_, ended_;
+  SeenEarly seen_;
+  Pace pace_;
   std::int64_t stored_ = 0;
   bool begun_ = false;  // it is in the store
 };
@@ -180,6 +247,7 @@ Result<report::Analysis> analyse(const RunRequest& request, const std::string& u
 }  // namespace
 
 Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) {
+  const auto began = std::chrono::steady_clock::now();
   RunRequest request = given;
   RunReport report;
   std::optional<Before> before;
@@ -215,8 +283,10 @@ Result<RunReport> run_suite(const RunRequest& given, const RunWatcher& watcher) 
                                                                      request.durable ? store::Durability::kEveryCommit
                                                                                      : store::Durability::kSoon));
   if (!before) report.run = new_run_record(request.choice, request.command, plan);
-  Course course(plan, report.run, before ? &*before : nullptr, *results, watcher);
+  Course course(plan, report.run, before ? &*before : nullptr, *results, watcher, began);
   OPWRIGHT_TRY_ASSIGN(report.ran, course.run(runner));
+  const bool is_whole = !before && !report.ran.interrupted && !report.ran.time_over && report.ran.stopped.empty();
+  report.course = course.text(runner.jobs, is_whole, report.ran.repeated_seconds);
   if (!course.begun()) {
     report.end = RunReport::End::kNotBegun;
     return report;

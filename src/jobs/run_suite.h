@@ -31,10 +31,11 @@ struct RunRequest {
   bool dry_run = false;  // plan only
   std::string command;   // how it was asked for, for the record
 
-  int jobs = 0;             // workers at the same time; 0: the machine's cores
-  std::int64_t memory = 0;  // bytes of all workers together; 0: 80 % of the machine
-  double cpu_seconds = 0;   // of one case; 0: no limit
-  bool attribute = true;    // repeat failures to find out who is to blame
+  int jobs = 0;                // workers at the same time; 0: the machine's cores
+  std::int64_t memory = 0;     // bytes of all workers together; 0: 80 % of the machine
+  double cpu_seconds = 0;      // of one case; 0: no limit
+  bool attribute = true;       // repeat failures to find out who is to blame
+  bool attribute_all = false;  // … each of them, whatever that takes, not one of each cause
   bool fail_fast = false;
   std::string reset_command;     // run by the shell after a hang
   std::string profile_csv;       // of a simulated device: its clock as a profiler report, to this file; "" none
@@ -60,6 +61,8 @@ struct RunWatcher {
   std::function<void(int slot, std::string_view op, std::string_view line, double estimated_seconds)> case_started;
   std::function<void(int slot, std::string_view what)> step;  // done for the slot's case beside running it
   std::function<void(int slot, const CaseRecord&)> case_ended;
+  // A failure that had ended got its blame, and so did so many others of the same cause.
+  std::function<void(const CaseRecord& repeated, std::int64_t others)> blamed;
   std::function<void(const std::string&)> note;
   std::function<void()> tick;  // some times a second
   // All workers are gone; null: the run was broken off.
@@ -89,6 +92,7 @@ struct RunReport {
   RunRecord run;                      // kNothingToResume and kRan
   PlanSummary plan;                   // kPlanned and kRan
   RunnerSummary ran;                  // kRan, as below
+  std::string course;                 // kRan: how early what was seen, and what a budget covered, for people
   report::Analysis analysis;          // of all results of the run
   std::optional<TimedCases> timed;    // kRan, where it was asked for
   std::optional<RunProfile> profile;  // kRan, where one was asked for

@@ -13,6 +13,7 @@
 #include "jobs/look_at_results.h"
 #include "jobs/run_record.h"
 #include "jobs/shrink_one.h"
+#include "model/case_name.h"
 #include "ops/all_ops.h"
 #include "select/evaluate.h"
 #include "store/store.h"
@@ -62,7 +63,7 @@ Result<RunChoice> choice_of(const ShrinkRequest& request, const RunRecord& run) 
 
 bool is_asked_for(const CaseRecord& record, const ShrinkRequest& request) {
   const std::string_view id = std::string_view(request.case_id).substr(request.case_id.starts_with('@') ? 1 : 0);
-  return id.empty() || record.vector.starts_with(id) || record.key.starts_with(id);
+  return id.empty() || is_named(record, request.case_id) || record.vector.starts_with(id) || record.key.starts_with(id);
 }
 
 // The failures of a run by their causes, in the order of the plan; and what ran before each.

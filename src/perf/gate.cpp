@@ -169,6 +169,7 @@ JsonObject gate_json(const std::string& file, const std::string& targets, const 
     passed = passed || one.outcome == GateOutcome::kPassed;
     JsonObject object;
     object.add("window", one.window)
+        .add("operation", one.op)
         .add("op", one.op)
         .add("figure", one.figure)
         .add_raw("value", figure_json(one.value))

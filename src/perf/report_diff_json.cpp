@@ -54,6 +54,7 @@ std::string places_json(const Report& part, const Report& whole, const std::vect
       JsonObject operation;
       operation.add("a", static_cast<std::int64_t>(i + 1))
           .add("b", static_cast<std::int64_t>((place.first + i) % size + 1))
+          .add("operation", part.op(part.reduced.positions[i]))
           .add("op", part.op(part.reduced.positions[i]))
           .add_raw("fields", fields_json(fields));
       operations.push_back(operation.text());
@@ -112,6 +113,7 @@ JsonObject diff_json(const Report& a, const Report& b, const ReportDiff& diff) {
     position.add("change", name_of(one.step.change))
         .add_raw("a", position_number(one.step.a))
         .add_raw("b", position_number(one.step.b))
+        .add("operation", op_of(a, b, one.step))
         .add("op", op_of(a, b, one.step))
         .add_raw("kernel_ns", difference_json(one.kernel))
         .add_raw("op_to_op_ns", difference_json(one.gap))
@@ -137,6 +139,7 @@ JsonObject config_match_json(const Report& part, const Report& whole, const Conf
     one.add("change", name_of(step.change))
         .add_raw("a", position_number(step.a))
         .add_raw("b", position_number(step.b))
+        .add("operation", op_of(part, whole, step))
         .add("op", op_of(part, whole, step))
         .add_raw("fields", fields_json(fields_of(part, whole, step)));
     closest.push_back(one.text());

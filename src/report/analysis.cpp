@@ -1,12 +1,14 @@
 #include "report/analysis.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
+#include "base/message_pattern.h"
 #include "base/text.h"
 #include "compare/verdict.h"
+#include "model/case_name.h"
 #include "report/agreement.h"
-#include "report/message_pattern.h"
 
 namespace opwright::report {
 namespace {
@@ -34,7 +36,7 @@ void keep(std::vector<Notable>& list, std::size_t most, double value, const Case
   if (list.size() == most) list.pop_back();
   const auto place =
       std::find_if(list.begin(), list.end(), [&](const Notable& other) { return worse(value, other.value); });
-  list.insert(place, {value, record.index, record.outcome, record.op, record.line, record.repeat});
+  list.insert(place, {value, record.index, record.outcome, case_name(record), record.op, record.line, record.repeat});
 }
 
 // The time of what never ran would pull every average down.
@@ -208,6 +210,8 @@ void Analyser::measure(const CaseRecord& record, Standing standing) {
   const std::vector<std::string> blind = blind_classes(record);
   a.blind_cases += blind.empty() ? 0 : 1;
   for (const std::string& name : blind) ++a.blind[name];
+  if (record.outcome == Outcome::kPassed)
+    if (const auto off = unseen_factor(record.verdicts)) a.unseen_factor.add(*off);
 }
 
 void Analyser::keep_worst(const CaseRecord& record, Standing standing) {
@@ -217,6 +221,27 @@ void Analyser::keep_worst(const CaseRecord& record, Standing standing) {
   if (record.ulp) keep(a.most_ulp, most, *record.ulp, record, std::greater<>());
   if (record.bound_used) keep(a.nearest_bound, most, *record.bound_used, record, std::greater<>());
   if (ran(standing)) keep(a.slowest, most, record.wall_seconds, record, std::greater<>());
+}
+
+std::optional<double> unseen_factor(std::string_view verdicts) {
+  std::optional<double> most;
+  for (std::size_t at = verdicts.find(kUnseenFactor); at != std::string_view::npos;
+       at = verdicts.find(kUnseenFactor, at + 1)) {
+    double low = 0, high = 0;
+    const char* end = verdicts.data() + verdicts.size();
+    const auto first = std::from_chars(verdicts.data() + at + kUnseenFactor.size(), end, low);
+    if (first.ec != std::errc() || end - first.ptr < 2) continue;
+    if (std::from_chars(first.ptr + 2, end, high).ec != std::errc()) continue;
+    most = std::max(most.value_or(0), std::max(1 - low, high - 1));
+  }
+  return most;
+}
+
+std::int64_t unproven_of(const Analysis& analysis) {
+  std::int64_t count = 0;
+  for (const auto& [outcome, cases] : analysis.outcomes)
+    if (is_unproven(outcome)) count += cases;
+  return count;
 }
 
 void Analyser::cluster(const CaseRecord& record, Standing standing) {
@@ -232,6 +257,7 @@ void Analyser::cluster(const CaseRecord& record, Standing standing) {
     Cluster& fresh = found->second;
     fresh.outcome = record.outcome;
     fresh.pattern = key.second;
+    fresh.name = case_name(record);
     fresh.reason = record.reason;
     fresh.line = record.line;
     fresh.repeat = record.repeat;

@@ -45,6 +45,7 @@ struct Notable {
   double value = 0;
   std::int64_t index = 0;
   Outcome outcome = Outcome::kNotRun;
+  std::string name;  // @054f8d1b
   std::string op, line, repeat;
 };
 
@@ -54,7 +55,7 @@ struct Cluster {
   std::string pattern;
   std::int64_t count = 0, calls = 0;
   std::map<std::string, std::int64_t> ops, blames;
-  std::string reason, line, repeat;  // of the first one
+  std::string name, reason, line, repeat;  // of the first one
 };
 
 struct Analysis {
@@ -84,6 +85,7 @@ struct Analysis {
   Kills misuse;                                   // wrong use of data
   std::int64_t blind_cases = 0;                   // passed, and would not have shown a large mistake
   std::map<std::string, std::int64_t> blind;      // mistake -> cases
+  Figures unseen_factor;                          // passed sums: how far off in common all values may be, 0.01 of 1 %
 
   std::int64_t against_cases = 0, disagreed = 0, not_compared = 0;  // of a differential run (report/agreement.h)
   std::map<std::string, std::int64_t> against_outcomes;
@@ -101,6 +103,14 @@ struct Analysis {
   std::int64_t clusters_cut = 0;  // results whose message was not kept because there are too many distinct ones
   std::map<By, std::vector<Group>> tables;  // most cases first
 };
+
+// Nothing was wrong, and yet it is no pass: what was executed is not what was traced, or the output proves nothing.
+constexpr bool is_unproven(Outcome outcome) { return outcome == Outcome::kUnproven || outcome == Outcome::kMistrusted; }
+// Of the verdicts of a case: the largest common factor that it would not have shown, as 0.01 of 1 %; nothing where none
+// was asked about.
+std::optional<double> unseen_factor(std::string_view verdicts);
+// How many cases are.
+std::int64_t unproven_of(const Analysis& analysis);
 
 class Analyser {
  public:

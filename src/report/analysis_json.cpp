@@ -28,6 +28,8 @@ std::string notables_json(const std::vector<Notable>& list) {
     items.push_back(JsonObject()
                         .add_raw("value", figure_text(one.value))
                         .add("index", one.index)
+                        .add("name", one.name)
+                        .add("operation", one.op)
                         .add("op", one.op)
                         .add("outcome", name_of(one.outcome))
                         .add("case", one.line)
@@ -140,6 +142,12 @@ JsonObject analysis_json(const Analysis& a) {
                                .add_raw("unnoticed", counts_json(a.unnoticed))
                                .text());
   object.add_raw("misuse", kills_json(a.misuse));
+  if (!a.unseen_factor.empty())
+    object.add_raw("unseen_factor", JsonObject()
+                                        .add("cases", a.unseen_factor.count())
+                                        .add_number("median", a.unseen_factor.percentile(50))
+                                        .add_number("max", a.unseen_factor.max())
+                                        .text());
   object.add_raw("blind", JsonObject().add("cases", a.blind_cases).add_raw("classes", counts_json(a.blind)).text());
   object.add_raw("differential", JsonObject()
                                      .add("cases", a.against_cases)

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/message_pattern.h"
 #include "report/analysis_view.h"
-#include "report/message_pattern.h"
 #include "report/test_records.h"
 
 namespace opwright::report {

@@ -55,6 +55,9 @@ std::string headline(const Analysis& a) {
   return text + "\n\n";
 }
 
+// 0.0125 -> "1.25", never rounded down
+std::string percent_text(double share) { return fmt::format("{:.3g}", std::ceil(share * 1e6) / 1e4); }
+
 std::string totals_text(const Analysis& a) {
   std::string text = fmt::format("{}{}", label("total"), grouped(a.total));
   if (a.filtered) text += "   (of the results that the filter lets through)";
@@ -142,6 +145,11 @@ std::string proof_text(const Analysis& a) {
   if (a.blind_cases > 0)
     text += fmt::format("{}{} would not have shown a mistake of 2 % rms or more: {}\n", label("blind"),
                         plural(a.blind_cases, "passed case"), count_list(a.blind, 6));
+  if (!a.unseen_factor.empty())
+    text +=
+        fmt::format("{}all values too large or too small by up to {} % (median; at most {} %) would not show in {}\n",
+                    label("factor"), percent_text(a.unseen_factor.percentile(50)), percent_text(a.unseen_factor.max()),
+                    plural(a.unseen_factor.count(), "passed sum", "passed sums"));
   if (a.against_cases > 0)
     text += fmt::format(
         "{}{} of {} cases disagree with {}{} (there: {})\n", label("against"), grouped(a.disagreed),
@@ -191,9 +199,10 @@ std::string notables_text(std::string_view title, const std::vector<Notable>& li
   std::string text = fmt::format("{}\n", title);
   for (std::size_t i = 0; i < list.size() && i < most; ++i) {
     const Notable& one = list[i];
-    text +=
-        cut_text(fmt::format("  {:<10}  {:<9}  {}", show(one.value), name_of(one.outcome), one_line(one.line)), width) +
-        '\n';
+    text += cut_text(fmt::format("  {:<10}  {:<9}  {}  {}", show(one.value), name_of(one.outcome), one.name,
+                                 one_line(one.line)),
+                     width) +
+            '\n';
     if (!one.repeat.empty()) text += fmt::format("    repeat: {}\n", visible(one.repeat));
   }
   return text + '\n';
@@ -227,11 +236,14 @@ std::string clusters_text(const std::vector<Cluster>& clusters, std::size_t most
   std::string text;
   for (std::size_t i = 0; i < clusters.size() && i < most; ++i) {
     const Cluster& one = clusters[i];
-    text += cut_text(fmt::format("  {:>5} {:<13} {}", grouped(one.count), name_of(one.outcome),
-                                 one.pattern.empty() ? "(no message)" : visible(one.pattern)),
+    // What the first of them said, not the pattern: "0 of 2048 elements" tells more than "N of N".
+    const std::string said = one_line(one.reason);
+    text += cut_text(fmt::format("  {:>5} {:<13} {}{}", grouped(one.count), name_of(one.outcome),
+                                 one.count > 1 && said != one.pattern && !said.empty() ? "e.g. " : "",
+                                 said.empty() ? "(no message)" : said),
                      std::max<std::size_t>(width, 60)) +
             '\n';
-    text += fmt::format("        {}{}\n", count_list(one.ops, 4),
+    text += fmt::format("        {}   {}{}\n", count_list(one.ops, 4), one.name,
                         one.blames.empty() ? "" : fmt::format("   blame: {}", count_list(one.blames, 4)));
     if (!one.repeat.empty()) text += fmt::format("        repeat: {}\n", visible(one.repeat));
   }

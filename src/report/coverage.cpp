@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/message_pattern.h"
 #include "base/visible_text.h"
 #include "base/words.h"
-#include "report/message_pattern.h"
 
 namespace opwright::report {
 namespace {

@@ -23,8 +23,10 @@ struct Exported {
 Result<Exported> write_csv(const std::string& file, const ResultStream& results);
 // The run in the first line, then one result a line; read_jsonl() takes it back.
 Result<Exported> write_jsonl(const std::string& file, const RunRecord& run, const ResultStream& results);
-// One testsuite an operator. In memory: about 1 kB a result.
-Result<Exported> write_junit(const std::string& file, const RunRecord& run, const ResultStream& results);
+// One testsuite an operator. In memory: about 1 kB a result. What nobody proved (unproven, mistrusted) is skipped, with
+// the reason, or with `is_strict` a failure: a green test is one whose case passed.
+Result<Exported> write_junit(const std::string& file, const RunRecord& run, const ResultStream& results,
+                             bool is_strict = false);
 // The result files of the existing sweep framework, in a folder: one file a module, and the oprun file.
 Result<Exported> write_sweep(const std::string& folder, const RunRecord& run, const ResultStream& results);
 

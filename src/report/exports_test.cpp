@@ -101,12 +101,17 @@ TEST(Junit, FailuresErrorsAndSkipsAreToldApart) {
   const auto written = write_junit(folder.file("r.xml"), run_of("r1"), stream_of(records));
   ASSERT_TRUE(written) << written.error().message;
   const std::string text = content_of(folder.file("r.xml"));
-  EXPECT_THAT(text, HasSubstr("tests=\"19\" failures=\"6\" errors=\"5\" skipped=\"3\""));
+  EXPECT_THAT(text, HasSubstr("tests=\"19\" failures=\"6\" errors=\"5\" skipped=\"5\""));
   EXPECT_THAT(text, HasSubstr("<failure message=\"why &lt;&amp;&gt; &quot;failed&quot;\\u"));
   EXPECT_THAT(text, HasSubstr("<skipped message=\"unsupported: why"));
   EXPECT_THAT(text, HasSubstr("repeat: opwright run --case 'ttnn.sigmoid_accurate("));
   EXPECT_THAT(text, Not(HasSubstr("\x01")));
-  EXPECT_EQ(written->not_expressible.size(), 4u);  // accepted, mistrusted, unproven, xfailed
+  EXPECT_THAT(text, HasSubstr("<skipped message=\"unproven: why"));
+  EXPECT_THAT(text, HasSubstr("<skipped message=\"mistrusted: why"));
+  EXPECT_EQ(written->not_expressible.size(), 2u);  // accepted, xfailed
+  ASSERT_TRUE(write_junit(folder.file("strict.xml"), run_of("r1"), stream_of(records), true));
+  EXPECT_THAT(content_of(folder.file("strict.xml")),
+              HasSubstr("tests=\"19\" failures=\"8\" errors=\"5\" skipped=\"3\""));
 }
 
 TEST(Sweep, FilesAndFieldsAreThoseOfTheFramework) {

@@ -157,6 +157,7 @@ std::string kills_json(const Kills& kills) {
   for (const Survivor& one : kills.survivors)
     survivors.push_back(JsonObject()
                             .add("class", one.name)
+                            .add("operation", one.op)
                             .add("op", one.op)
                             .add("operand", one.operand)
                             .add("count", one.count)

@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "base/json_object.h"
+#include "base/message_pattern.h"
 #include "report/agreement.h"
 #include "report/case_arguments.h"
-#include "report/message_pattern.h"
 
 namespace opwright::report {
 namespace {

@@ -61,7 +61,7 @@ Status ResultFilter::check() const {
 }
 
 bool ResultFilter::matches(const CaseRecord& record) const {
-  return (!disagreeing || agreement_of(record) == Agreement::kDisagree) &&
+  return (!disagreeing || agreement_of(record) == Agreement::kDisagree) && (!where || where(record)) &&
          any(ops, [&](const std::string& op) { return is_op(record.op, op); }) &&
          any(outcomes,
              [&](const std::string& word) {
@@ -92,10 +92,10 @@ ResultStream filtered(ResultStream results, ResultFilter filter) {
     }));
     if (found) return {};
     const auto equal = [](std::string_view a, std::string_view b) { return a == b; };
-    return fail(
-        ErrorCode::kNotFound,
-        fmt::format("no result of the run matches{}{}{}", filter.disagreeing ? " --disagreeing" : "",
-                    missing("operator", filter.ops, ops, is_op), missing("model", filter.models, models, equal)));
+    return fail(ErrorCode::kNotFound,
+                fmt::format("no result of the run matches{}{}{}{}", filter.disagreeing ? " --disagreeing" : "",
+                            filter.where ? " --where" : "", missing("operation", filter.ops, ops, is_op),
+                            missing("model", filter.models, models, equal)));
   };
 }
 

@@ -1,7 +1,8 @@
-// Which results of a run are looked at: `--op`, `--outcome`, `--model`, `--disagreeing`. Of one kind any may match, of
-// all kinds one must.
+// Which results of a run are looked at: `--op`, `--outcome`, `--model`, `--disagreeing`, `--where`. Of one kind any may
+// match, of all kinds one must.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +18,9 @@ struct ResultFilter {
 
   bool disagreeing = false;  // of a differential run: where the two devices answered, and not the same
 
-  bool empty() const { return ops.empty() && outcomes.empty() && models.empty() && !disagreeing; }
+  std::function<bool(const CaseRecord&)> where;  // what a selector asks of the configuration; empty: nothing
+
+  bool empty() const { return !where && ops.empty() && outcomes.empty() && models.empty() && !disagreeing; }
   // Whether the outcomes are words of the vocabulary; an error names near ones.
   Status check() const;
   bool matches(const CaseRecord& record) const;

@@ -59,6 +59,7 @@ std::string list_json(const std::vector<Change>& list) {
   std::vector<std::string> items;
   for (const Change& one : list) {
     items.push_back(JsonObject()
+                        .add("operation", one.op)
                         .add("op", one.op)
                         .add("case", one.line)
                         .add("from", one.from)
@@ -74,6 +75,7 @@ std::string slower_json(const std::vector<Slower>& found, const std::vector<Chan
   std::vector<std::string> items;
   for (std::size_t i = 0; i < found.size(); ++i) {
     items.push_back(JsonObject()
+                        .add("operation", texts[i].op)
                         .add("op", texts[i].op)
                         .add("case", texts[i].line)
                         .add_raw("seconds_a", json::figure_text(found[i].seconds_a))
@@ -91,6 +93,7 @@ std::string groups_json(const RunDiff& diff, const std::vector<SlowerGroup>& gro
   std::vector<std::string> items;
   for (const SlowerGroup& one : groups) {
     items.push_back(JsonObject()
+                        .add("operation", diff.operators.at(one.group))
                         .add("op", diff.operators.at(one.group))
                         .add("pairs", one.pairs)
                         .add("changed", one.slower)

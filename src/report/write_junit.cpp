@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
+#include "report/analysis.h"
 #include "report/exports.h"
 #include "report/markup.h"
 
@@ -42,7 +43,23 @@ std::string evidence_of(const CaseRecord& record) {
   return text;
 }
 
-void add(Suite& suite, const CaseRecord& record) {
+enum class Element : std::uint8_t { kNone, kFailure, kError, kSkipped };
+
+Element element_of(Outcome outcome, bool is_strict) {
+  if (is_unproven(outcome)) return is_strict ? Element::kFailure : Element::kSkipped;
+  switch (standing_of(outcome)) {
+    case Standing::kPassed:
+    case Standing::kUndecided:  // JUnit has no word for it: the text beside it says what it is
+      return Element::kNone;
+    case Standing::kFailed:
+      return is_error(outcome) ? Element::kError : Element::kFailure;
+    case Standing::kNoAnswer:
+      return Element::kSkipped;
+  }
+  return Element::kNone;
+}
+
+void add(Suite& suite, const CaseRecord& record, bool is_strict) {
   ++suite.tests;
   suite.seconds += record.wall_seconds;
   if (suite.timestamp.empty()) suite.timestamp = record.started.substr(0, 19);
@@ -55,19 +72,18 @@ void add(Suite& suite, const CaseRecord& record) {
   const std::string message = markup_text(record.reason.empty() ? std::string(name_of(record.outcome)) : record.reason);
   const std::string type(name_of(record.outcome));
   std::string body;
-  switch (standing_of(record.outcome)) {
-    case Standing::kPassed:
+  switch (const Element element = element_of(record.outcome, is_strict)) {
+    case Element::kNone:
       break;
-    case Standing::kUndecided:  // JUnit has no word for it: the text beside it says what it is
-      break;
-    case Standing::kFailed: {
-      const char* element = is_error(record.outcome) ? "error" : "failure";
-      ++(is_error(record.outcome) ? suite.errors : suite.failures);
-      body += fmt::format("      <{} message=\"{}\" type=\"{}\">{}</{}>\n", element, message, type,
-                          markup_text(fmt::format("{}\nrepeat: {}", record.reason, record.repeat)), element);
+    case Element::kFailure:
+    case Element::kError: {
+      const char* name = element == Element::kError ? "error" : "failure";
+      ++(element == Element::kError ? suite.errors : suite.failures);
+      body += fmt::format("      <{} message=\"{}\" type=\"{}\">{}</{}>\n", name, message, type,
+                          markup_text(fmt::format("{}\nrepeat: {}", record.reason, record.repeat)), name);
       break;
     }
-    case Standing::kNoAnswer:
+    case Element::kSkipped:
       ++suite.skipped;
       body += fmt::format("      <skipped message=\"{}: {}\"/>\n", type, message);
       break;
@@ -79,14 +95,15 @@ void add(Suite& suite, const CaseRecord& record) {
 
 }  // namespace
 
-Result<Exported> write_junit(const std::string& file, const RunRecord& run, const ResultStream& results) {
+Result<Exported> write_junit(const std::string& file, const RunRecord& run, const ResultStream& results,
+                             bool is_strict) {
   std::map<std::string, Suite> suites;
   Exported exported;
   Suite all;
   OPWRIGHT_TRY(results([&](CaseRecord&& record) -> Status {
     ++exported.results;
-    add(suites[record.op], record);
-    if (standing_of(record.outcome) == Standing::kUndecided)
+    add(suites[record.op], record, is_strict);
+    if (standing_of(record.outcome) == Standing::kUndecided && !is_unproven(record.outcome))
       ++exported
             .not_expressible[fmt::format("outcome {}: written as a test that did not fail", name_of(record.outcome))];
     return {};

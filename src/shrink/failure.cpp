@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/message_pattern.h"
+#include "base/message_pattern.h"
 
 namespace opwright::shrink {
 namespace {
@@ -16,7 +16,7 @@ bool refuses(Outcome outcome) {
 std::string kind_of_wrong(const std::string& reason) {
   if (reason.find("NaN or infinity") != std::string::npos) return "values that are not finite";
   for (const std::string_view spec : {"shape ", "dtype ", "outputs promised", "values for shape"})
-    if (reason.find(spec) != std::string::npos) return report::message_pattern(reason);
+    if (reason.find(spec) != std::string::npos) return message_pattern(reason);
   return "wrong values";
 }
 
@@ -28,9 +28,9 @@ std::string kind_of_reason(const CaseRecord& record) {
     case Outcome::kCrashed:
     case Outcome::kTimedOut:
     case Outcome::kHostMemory:  // what its process said last differs from time to time
-      return report::message_pattern(record.reason.substr(0, record.reason.find_first_of(":\n")));
+      return message_pattern(record.reason.substr(0, record.reason.find_first_of(":\n")));
     default:
-      return report::message_pattern(record.reason.substr(0, record.reason.find('\n')));
+      return message_pattern(record.reason.substr(0, record.reason.find('\n')));
   }
 }
 
@@ -54,7 +54,7 @@ std::optional<FailureKind> failure_of(const CaseRecord& record) {
   FailureKind kind{record.op, record.outcome, kind_of_reason(record), ""};
   if (disagree) {
     kind.against = record.against;
-    kind.reason = report::message_pattern(record.disagreement);
+    kind.reason = message_pattern(record.disagreement);
   }
   return kind;
 }

@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 """What runs cost: isolated cases a second, vectors, the real library on its mock device.
 
-    ./x bench run [--million]          the ttnn part needs ./x setup --with-ttnn
+    ./x bench run [--million | --order]   the ttnn part needs ./x setup --with-ttnn
+
+--order runs all real masters of both eras once ($OPWRIGHT_REAL_DATA, else ../shared/data; else our fixtures) and says how early what was
+seen, and how the total compares with the best order's. Exit status 1 where an operation was first seen after 60 s, or the total is more than
+10 % over.
 
 Medians of three. Cases a second are whole runs: start, workers, data, device, reference, judge, store.
 """
@@ -19,6 +23,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import data  # noqa: E402
+
 DATA = HERE.parents[1] / "build" / "bench-data"
 REPEAT = 3
 UNARY = ("relu", "gelu", "silu", "sigmoid", "exp", "abs", "neg", "square", "sqrt", "sin")
@@ -106,10 +113,38 @@ def real_library(folder: Path) -> None:
     print(f"ttnn:mock:n150, one worker: {total} cases, {seconds:.1f} CPU s, start included: {total / seconds:.1f} a CPU second")
 
 
+EVERY_OPERATION_S, OVER_BEST = 60.0, 0.10
+
+
+def order(folder: Path) -> bool:
+    """The lines that a run prints of its own order, held against the goals."""
+    store = folder / "order.db"
+    run("--store", store, "import", *data.masters())
+    program = Path(os.environ["OPWRIGHT_BIN"]).parent / "order_bench"
+    if program.exists():
+        vectors = subprocess.run([os.environ["OPWRIGHT_BIN"], "--store", store, "vectors", "--format", "jsonl"], check=True, stdout=subprocess.PIPE).stdout
+        told = subprocess.run([program, "2"], input=vectors, check=True, stdout=subprocess.PIPE).stdout.decode()
+        print("in virtual time, on two workers:\n" + told + "measured:")
+    text = run("--store", store, "run", "--quiet")[2]
+    print("\n".join(line for line in text.splitlines() if line.startswith(("first result", "seen after", "all in"))))
+    seen = re.search(r"every operation seen after ([\d.]+) s", text)
+    over = re.search(r"takes [\d.]+ s \(([+-][\d.]+) %\)", text)
+    if not seen or not over:
+        print("the run was too short to say, or did not see every operation")
+        return not over
+    holds = float(seen[1]) <= EVERY_OPERATION_S and float(over[1]) <= 100 * OVER_BEST
+    print(f"every operation seen within {EVERY_OPERATION_S:.0f} s, total within {OVER_BEST:.0%} of the best order: {'yes' if holds else 'NO'}")
+    return holds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--million", action="store_true", help="also a million cases on the null device (minutes)")
+    parser.add_argument("--order", action="store_true", help="instead: how early a run of all real masters has seen what (ten minutes)")
     options = parser.parse_args()
+    if options.order:
+        with tempfile.TemporaryDirectory() as name:
+            sys.exit(0 if order(Path(name)) else 1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         isolated_cases(folder)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A device for tests: speaks docs/formats/device-protocol.md with the standard library alone, and fails as it is told.
 
-usage: fake_device.py [--numerics real|exact-model|none] [--fault NAME] [--once FILE] [--adds TIMES] [--golden TIMES]
+usage: fake_device.py [--seconds N] [--numerics real|exact-model|none] [--fault NAME] [--once FILE] [--adds TIMES] [--golden TIMES]
 
 It adds, and knows relu; with --adds it adds the second tensor so many times, and with --golden its golden function does.
-With --fault every call fails in that way; with --once only until FILE exists, which the first
+With --seconds each request takes so long. With --fault every call fails in that way; with --once only until FILE exists, which the first
 failing call makes. The faults are the names in `Fake.fault` and `main`.
 """
 
@@ -205,6 +205,7 @@ def main() -> None:
     parser.add_argument("--once", default="")
     parser.add_argument("--adds", type=float, default=1)
     parser.add_argument("--golden", type=float)
+    parser.add_argument("--seconds", type=float, default=0)
     options = parser.parse_args()
     if options.fault == "no_hello":
         sys.exit("this device will not start")
@@ -233,6 +234,7 @@ def main() -> None:
         request = json.loads(line)
         if request["do"] == "end":
             break
+        time.sleep(options.seconds)
         if options.fault:
             device.remember(request)
         try:

@@ -1,10 +1,9 @@
-#include "fuse/fused_test.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "fuse/fused_test.h"
 #include "model/bound_call.h"
 
 namespace opwright::fuse {

@@ -1,11 +1,11 @@
-#include "report/message_pattern.h"
+#include "base/message_pattern.h"
 
 #include <algorithm>
 #include <cctype>
 
 #include "base/text.h"
 
-namespace opwright::report {
+namespace opwright {
 namespace {
 
 constexpr std::size_t kMostBytes = 400;  // what comes later never told two causes apart
@@ -104,4 +104,4 @@ std::string message_pattern(std::string_view message) {
   return pattern;
 }
 
-}  // namespace opwright::report
+}  // namespace opwright

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace opwright::report {
+namespace opwright {
 
 // Numbers become N, lists of them and 32x64 become a shape [N…], addresses 0x…, long hexadecimal words #. Digits inside
 // a word (conv2d, bfloat8_b, L1) stay. White space is one blank; what stands behind "backtrace:" is left out.
 std::string message_pattern(std::string_view message);
 
-}  // namespace opwright::report
+}  // namespace opwright
