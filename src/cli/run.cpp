@@ -32,6 +32,7 @@ constexpr std::array kFlags{
     Flag{"--randomize", "SEED", "shuffle the order"},
     Flag{"--dedupe", "", "merge vectors with the same inputs and parameters"},
     Flag{"--keep-invalid", "", "also run configurations that were only ever seen to raise"},
+    Flag{"--plan-order", "", "start the cases in the order of the plan, not what shows most first"},
     Flag{"--shard", "I/N", "only part I of N; which part a case is in never changes"},
     Flag{"--budget", "TIME",
          "end after 60s, 5m, 1h, having covered most; a case that still runs then has another tenth of it"},

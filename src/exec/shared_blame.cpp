@@ -18,7 +18,9 @@ bool is_of_the_operation(Blame blame) {
 }  // namespace
 
 std::string SharedBlame::name_of_cause(const CaseRecord& failed) {
-  return fmt::format("{}\n{}\n{}", failed.op, name_of(failed.outcome), message_pattern(failed.reason));
+  // Where another implementation fails as well, the reference is to blame.
+  const std::string_view second = failed.second_opinion ? name_of(*failed.second_opinion) : "";
+  return fmt::format("{}\n{}\n{}\n{}", failed.op, name_of(failed.outcome), second, message_pattern(failed.reason));
 }
 
 SharedBlame::Way SharedBlame::way_of(const CaseRecord& failed) const {

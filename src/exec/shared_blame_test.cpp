@@ -27,6 +27,9 @@ TEST(SharedBlame, FailuresOfOneOperationAndMessageShareWhatOneOfThemWasFoundToBe
   shared.wait({.record = second, .line = {}, .past = {}});
   EXPECT_EQ(shared.way_of(failure("ttnn.mul", "pcc 0.81 below 0.99")), SharedBlame::Way::kRepeat);
   EXPECT_EQ(shared.way_of(failure("ttnn.add", "NaN where none is due")), SharedBlame::Way::kRepeat);
+  CaseRecord of_reference = second;
+  of_reference.second_opinion = Outcome::kFailed;
+  EXPECT_EQ(shared.way_of(of_reference), SharedBlame::Way::kRepeat) << "another implementation fails too";
 
   first.blame = Blame::kOperator;
   first.evidence = "fails again, 9 of 9 times";

@@ -26,7 +26,8 @@ bool costs_the_same(const RunRecord& run, const RunChoice& choice) {
   const json::Node* flags = root ? (*root)->find("flags") : nullptr;
   if (flags == nullptr) return false;
   return std::ranges::all_of(choice_fields(), [&](std::string_view field) {
-    return !is_switch(field) || !texts_of(choice, field).empty() == (flags->find(field) != nullptr);
+    return !is_switch(field) || field == "--plan-order" ||
+           !texts_of(choice, field).empty() == (flags->find(field) != nullptr);
   });
 }
 

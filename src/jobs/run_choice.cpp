@@ -56,6 +56,7 @@ constexpr std::array kFields{
     Field{"--start-timeout", &RunChoice::start_seconds},
     Field{"--dedupe", &RunChoice::dedupe},
     Field{"--keep-invalid", &RunChoice::keep_invalid},
+    Field{"--plan-order", &RunChoice::plan_order},
     Field{"--check", &RunChoice::check},
     Field{"--golden", &RunChoice::golden},
     Field{"--mutate", &RunChoice::mutate},

@@ -40,6 +40,7 @@ struct RunChoice {
   bool keep_invalid = false;            // also configurations that were only ever seen to raise
   std::string shard;                    // "2/8"
   std::string budget;                   // "5m"
+  bool plan_order = false;              // cases start in the order of the plan, not what shows most first
   std::string profile, profile_window;  // of the budget: cases weigh what they cost in this report, not their calls
   // Where.
   std::optional<std::string> device;  // sim for suites, each case on the board that it was traced on

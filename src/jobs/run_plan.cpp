@@ -155,7 +155,7 @@ Result<RunPlan> plan_run(const PlanOptions& options) {
   if (!choice.budget.empty()) {
     OPWRIGHT_TRY_ASSIGN(plan.budget_seconds, parse_budget(choice.budget));
   }
-  if (choice.randomize) {
+  if (choice.randomize || choice.plan_order) {
     std::ranges::sort(plan.chosen);
     plan.in_plan_order = true;
   }

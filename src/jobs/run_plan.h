@@ -34,7 +34,7 @@ struct RunPlan {
   CaseSpool spool;
   std::vector<std::uint32_t> chosen;  // of the spool: what shows most comes first
   std::size_t opening = 0;            // so many of them go before any long one
-  bool in_plan_order = false;         // somebody asked for an order of their own (--randomize)
+  bool in_plan_order = false;         // somebody asked for another order (--randomize, --plan-order)
   double budget_seconds = 0;          // 0: none
   std::string weight_unit = "call";   // what the weights of its cases count
   std::string digest;                 // of the ids of all chosen cases: a run that is continued compares it

@@ -102,7 +102,7 @@ def carry_out(incident: Incident, folder: Path) -> tuple[bool, str]:
     environment = support.command_env(folder, OPWRIGHT_SELFTEST_BROKEN=folder / "broken", **incident.environment)
     program = support.find_opwright()
     for arguments in (
-        ["run", "--device", "selftest", "--suites", suite, "--jobs", 1, "--quiet", "--timeout", 20],
+        ["run", "--device", "selftest", "--suites", suite, "--jobs", 1, "--quiet", "--timeout", 20, "--plan-order"],
         ["results", "last", "--export", f"jsonl:{out}"],
     ):
         done = subprocess.run(

@@ -69,7 +69,7 @@ def test_every_misdeed_costs_one_case_and_is_named(opwright, tmp_path: Path) -> 
     store = tmp_path / "s.db"
     done = opwright(
         "--store", store, "run", "--device", "selftest", "--suites", suite_file(tmp_path, cases), "--timeout", 6,
-        "--jobs", 2, "--quiet",
+        "--jobs", 2, "--quiet", "--attribute", "all",
     )
     assert done.returncode == 1, done.stderr
     found = results(opwright, store)
@@ -126,7 +126,7 @@ def test_a_broken_machine_ends_the_run(opwright, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "the machine is not fit" in done.stderr
     found = results(opwright, store)
-    assert len(found) < len(cases) and found[-1]["blame"] == "machine"
+    assert len(found) < len(cases) and "machine" in [record.get("blame") for record in found]
 
 
 def start(program: Path, tmp_path: Path, *arguments: object, **env: object) -> subprocess.Popen:
