@@ -23,13 +23,17 @@ def test_exact_results_are_those_that_were_recorded(opwright_program: Path) -> N
     assert " 0 differ from their digests" in done.stdout
 
 
+#: They hold whatever was in memory: there is no exact result.
+WITHOUT_RESULT = {"ttnn.empty", "ttnn.empty_like"}
+
+
 def test_every_operator_has_cases(opwright) -> None:
     known = json.loads(opwright("ops", "--known", "--format", "json").stdout)
     sys.path.insert(0, str(SUITE.parent))
     import suite
 
     cases = {case.op for case in suite.all_cases()}
-    assert [op["operation"] for op in known if op["operation"] not in cases] == []
+    assert {op["operation"] for op in known} - cases == WITHOUT_RESULT
     assert len(suite.all_cases()) >= 3000
 
 
