@@ -16,8 +16,6 @@ inline constexpr Flag kGlobalFlags[] = {
     {"--format", "F", "table, json, jsonl or csv"},
     {"--wide", "", "tables are not cut to the width of the terminal"},
     {"--color", "WHEN", "always, never or auto (on terminals, without NO_COLOR)"},
-    {"--wide", "", "tables are not cut to the width of the terminal"},
-    {"--color", "WHEN", "always, never or auto (on terminals, without NO_COLOR)"},
     {"--help", "", "what this verb does"},
 };
 // Those of the command, of the limits where it reads input, and the global ones.
