@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS opwright RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS opwright_kernel_compiler RUNTIME DESTINATION lib/opwright)
-install(DIRECTORY ${CMAKE_BINARY_DIR}/python/ DESTINATION lib/opwright/python
+install(DIRECTORY ${CMAKE_BINARY_DIR}/python/opwright ${CMAKE_BINARY_DIR}/python/bootstrap DESTINATION lib/opwright/python
         USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 
 # The recorder as an archive. Its header is C; the archive is C++, so the program is linked as C++.

@@ -73,10 +73,12 @@ COMMON: set[str] = {
     "dialect/ttnn/conv_config.h", "dialect/ttnn/conv_shards.h", "dialect/ttnn/matmul_program.h", "dialect/ttnn/tensor_layout.h",
 }
 
-# A folder that only its own room includes, and a library that only that folder includes: everybody else sees the room's
-# interface.
-PRIVATE_FOLDER = "store/sqlite/"
-PRIVATE_LIBRARY = "sqlite3.h"
+# Folders that only they themselves include, with the library that nobody else includes, and the header that everybody
+# else asks. All SQL lies in them.
+PRIVATE_FOLDERS = {
+    "store/sqlite/": ("sqlite3.h", "store/sqlite_door.h"),
+    "store/postgresql/": ("libpq-fe.h", "store/postgresql_door.h"),
+}
 # Words that begin a statement of SQL in a text of the program.
 SQL = re.compile(r'"\s*(SELECT|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|CREATE INDEX|CREATE TEMP|ALTER TABLE|PRAGMA)\s')
 
@@ -185,15 +187,15 @@ def check(source: Path) -> list[str]:
                 graph.setdefault("/".join(parts), []).append(found[2])
             if problem:
                 problems.append(f"{shown}:{number}: {problem}")
-            if "/".join(parts).startswith(PRIVATE_FOLDER):
-                continue
-            if found and (found[2].startswith(PRIVATE_FOLDER) or found[2] == PRIVATE_LIBRARY):
-                problems.append(
-                    f"{shown}:{number}: {found[2]} is for {PRIVATE_FOLDER} only; ask store/store.h, or store/sqlite_door.h for "
-                    "what only a file of SQLite has"
-                )
-            elif SQL.search(line):
-                problems.append(f"{shown}:{number}: SQL; all of it lies in {PRIVATE_FOLDER}")
+            here = "/".join(parts)
+            for folder, (library, door) in PRIVATE_FOLDERS.items():
+                if found and not here.startswith(folder) and (found[2].startswith(folder) or found[2] == library):
+                    problems.append(
+                        f"{shown}:{number}: {found[2]} is for {folder} only; ask store/store.h, or {door} for what only "
+                        "it has"
+                    )
+            if not here.startswith(tuple(PRIVATE_FOLDERS)) and not problem and SQL.search(line):
+                problems.append(f"{shown}:{number}: SQL; all of it lies in {', '.join(PRIVATE_FOLDERS)}")
     return problems + sharing_problems(graph, source.name)
 
 

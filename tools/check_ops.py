@@ -18,7 +18,8 @@ from pathlib import Path
 ROOMS = ("src/ops/", "src/device/sim/kernels/")
 #: Tables of facts, compared with the descriptions, or with the files that they read, by tests.
 TABLES = (
-    "src/dialect/ttnn/carrying_calls.h", "src/dialect/ttnn/collective_calls.h", "src/dialect/ttnn/written_arguments.h",
+    "src/dialect/ttnn/carrying_calls.h", "src/dialect/ttnn/collective_calls.h", "src/dialect/ttnn/transparent_calls.h",
+    "src/dialect/ttnn/written_arguments.h",
     "src/exec/oracle_spellings.h",
 )
 FOLDERS = (("src", (".h", ".cpp")), ("python", (".py", ".cpp", ".h")))

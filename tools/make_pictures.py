@@ -18,9 +18,11 @@ sys.path.insert(0, str(REPO / "tests" / "web"))
 import browser as web  # noqa: E402
 
 TRACE = "tests/fixtures/native/mbconv.opwt.zst"
-SHOWN = [f"opwright import {TRACE}", "opwright run --quiet", "opwright show silu --limit 1"]
-FAULTY = "opwright run --quiet --device 'planted:wrong if input_tensor_a[-1] > 100'"
-MOST_LINES = 44
+OPERATIONS = "--op silu --op sigmoid --op add --op multiply --op linear"
+SHOWN = [f"opwright import {TRACE}", "opwright show silu --limit 1", f"opwright run --quiet {OPERATIONS}"]
+FAULTY = f"opwright run --quiet {OPERATIONS} --device 'planted:wrong if input_tensor_a[-1] > 100'"
+MOST_LINES = 38
+MOST_COLUMNS = 130
 MOST_BYTES = 200_000
 READY = "document.getElementById('main')?.getAttribute('aria-busy') === 'false'"
 
@@ -32,11 +34,15 @@ b { color: #7fd1b0; font-weight: 600; }
 """
 
 
+def cut(line: str) -> str:
+    return line if len(line) <= MOST_COLUMNS else line[: MOST_COLUMNS - 1] + "…"
+
+
 def terminal(commands: list[str], folder: Path, env: dict[str, str]) -> str:
     shown = []
     for command in commands:
         done = subprocess.run(["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, timeout=600)
-        lines = (done.stdout + done.stderr).rstrip().splitlines()
+        lines = [cut(line) for line in (done.stdout + done.stderr).rstrip().splitlines()]
         shown.append(f"<b>$ {html.escape(command)}</b>\n" + "\n".join(html.escape(line) for line in lines))
     text = "\n".join(shown).splitlines()
     return "\n".join(text[:MOST_LINES])
@@ -54,12 +60,12 @@ def main(arguments: list[str]) -> int:
         env = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "COLUMNS": "110", "NO_COLOR": "1"}
         text = terminal(SHOWN, folder, env)
         # A second run with a planted fault, so that the report has something to tell.
-        subprocess.run(["bash", "-c", f"{FAULTY} || true; opwright report --html page"], cwd=folder, env=env, check=True)
+        subprocess.run(["bash", "-c", f"{FAULTY} >/dev/null 2>&1 || true; opwright report --html page"], cwd=folder, env=env, check=True)
         page = browser.open(folder / "page" / "index.html", width=1180, height=900)
         page.wait_for(READY)
         page.screenshot(out / "report.png")
         (folder / "terminal.html").write_text(f"<!doctype html><meta charset=utf-8><style>{STYLE}</style><pre>{text}</pre>")
-        shot = browser.open(folder / "terminal.html", width=980, height=400)
+        shot = browser.open(folder / "terminal.html", width=1100, height=400)
         shot.wait_for("document.readyState === 'complete'")
         shot.screenshot(out / "terminal.png", whole=True)
     for picture in sorted(out.glob("*.png")):

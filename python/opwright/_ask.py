@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -22,14 +23,16 @@ def _program() -> str:
     return program
 
 
-def lines(*arguments: str, accepted: tuple[int, ...] = (0,)) -> Iterator[dict[str, Any]]:
-    """One object a line, as the program finds them. Whoever stops reading ends it."""
+def lines(*arguments: str, store: str, accepted: tuple[int, ...] = (0,)) -> Iterator[dict[str, Any]]:
+    """One object a line of that store, as the program finds them. Whoever stops reading ends it."""
     program = _program()
+    # Not on the command line, which everybody on the machine can read: a URL may hold a password.
+    environment = {**os.environ, "OPWRIGHT_STORE": store}
     # A file, not a pipe, takes what it says of errors: nobody reads that before the end.
     with (
         tempfile.TemporaryFile("w+", errors="replace") as said,
         subprocess.Popen(
-            [program, *arguments], stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL
+            [program, *arguments], stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL, env=environment
         ) as process,
     ):
         assert process.stdout is not None

@@ -94,7 +94,7 @@ class Results:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in self.outcomes().items()) or "none"
-        return f"<results of run {self._run}, in {self._store.path}: {counts}>"
+        return f"<results of run {self._run}, in {self._store.shown}: {counts}>"
 
     def to_pandas(self) -> Any:
         """A row a result, a column a field."""

@@ -14,6 +14,7 @@ objects of those.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -51,10 +52,19 @@ class Store:
         if "://" not in self.path and not os.path.exists(self.path):
             raise StoreError(f"{self.path}: no store there; make one with 'opwright import TRACE'")
 
+    @property
+    def shown(self) -> str:
+        """The path, or the URL of a server without its password."""
+        return re.sub(
+            r"(://[^/@?]*?):[^@]*@|([?&](?:ssl)?password=)[^&]*",
+            lambda found: f"{found[1]}@" if found[1] else f"{found[2]}***",
+            self.path,
+        )
+
     def __repr__(self) -> str:
         operations = self.operations()
         return (
-            f"<store {self.path}: {sum(one.configurations for one in operations)} configurations of "
+            f"<store {self.shown}: {sum(one.configurations for one in operations)} configurations of "
             f"{len(operations)} operations, {sum(one.calls for one in operations)} calls>"
         )
 
@@ -94,7 +104,7 @@ class Store:
         return (line["call"] for line in self._lines("calls", trace, *asked) if "call" in line)
 
     def _lines(self, *arguments: str, accepted: tuple[int, ...] = (0,)) -> Iterator[dict[str, Any]]:
-        return _ask.lines("--store", self.path, "--format", "jsonl", *arguments, accepted=accepted)
+        return _ask.lines("--format", "jsonl", *arguments, store=self.path, accepted=accepted)
 
 
 def parametrize(op: str, where: str | None = None, store: str | os.PathLike[str] | None = None) -> Any:

@@ -134,8 +134,8 @@ std::string zsh_script() {
          "  if [[ ${words[CURRENT]} == -* ]]; then\n"
          "    _describe -o option flags\n"
          "  else\n"
-         "    (( $#seconds )) && _describe verb seconds\n"
-         "    [[ -n $verb ]] && _files\n"
+         "    if (( $#seconds )); then _describe verb seconds; fi\n"
+         "    if [[ -n $verb ]]; then _files; fi\n"
          "  fi\n"
          "}\n"
          "_opwright \"$@\"\n";

@@ -43,6 +43,9 @@ Result<int> check(const ParsedArgs& args, CommandEnv& env) {
   std::vector<std::string> drifts;
   std::string human = fmt::format("{}: {} in the trace, {} with exactly the arguments of the test\n",
                                   checked->test.name, plural(drift.matches, "match", "matches"), drift.equal);
+  if (drift.other_modes > 0)
+    human +=
+        fmt::format("{} in modes that the test is not for\n", plural(drift.other_modes, "more match", "more matches"));
   if (!drift.no_match.empty()) human += drift.no_match + "\n";
   for (const std::string& set : drift.missing)
     human += fmt::format("{}: no match in the trace is nearest to it\n", set);
@@ -55,6 +58,7 @@ Result<int> check(const ParsedArgs& args, CommandEnv& env) {
   object.add("test", checked->test.name)
       .add("matches", drift.matches)
       .add("equal", drift.equal)
+      .add("other_modes", drift.other_modes)
       .add_bool("drifted", drift.has_drifted())
       .add("no_match", drift.no_match)
       .add_raw("missing", json_array(drift.missing, false))

@@ -38,7 +38,10 @@ constexpr std::array kFlags{
     Flag{"--phase", "P", "decode, prefill, both (default), or any phase of the trace"},
     Flag{"--weights", "W", "random (default), or real: recorded contents go into data/"},
     Flag{"--out", "DIR", "new, empty, or made by this command before (default ./NAME)"},
-    Flag{"--device", "DEVICE", "sim (default, on the board of the trace) or sim:BOARD"},
+    Flag{"--device", "DEVICE",
+         "sim (default, on the board of the trace), sim:BOARD, or ttnn:mock:BOARD: the emitted file on the real "
+         "library, too"},
+    Flag{"--python", "PYTHON", "of ttnn:mock:BOARD: that has ttnn, torch and pytest (default: on PATH)"},
     Flag{"--seeds", "N", "that expectations are measured on (default 3); one more tests them"},
     Flag{"--strict", "", "more than one reading of the sequence is an error (exit status 4)"},
     Flag{"--explain", "STAGE", "print the evidence of this stage, too"},
@@ -84,6 +87,7 @@ Result<jobs::FuseMakeRequest> request_of(const ParsedArgs& args, const CommandEn
   request.real_weights = weights == "real";
   request.out = args.value("--out");
   request.device = args.value("--device", "sim");
+  request.python = args.value("--python");
   OPWRIGHT_TRY_ASSIGN(const std::size_t seeds, count_of(args, "--seeds", 3));
   if (seeds < 1 || seeds > 100) return fail(ErrorCode::kUsage, "--seeds: a number from 1 to 100");
   request.seeds = static_cast<int>(seeds);

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "jobs/ingest.h"
+#include "store/store.h"
 
 namespace opwright::cli {
 namespace {
@@ -61,7 +62,7 @@ std::string human(const jobs::ImportReport& report, const jobs::IngestOptions& o
   text += fmt::format("{} in {:.3f} s", size_text(static_cast<std::int64_t>(report.bytes)), seconds);
   if (report.bytes > 1'000'000)
     text += fmt::format(" ({:.0f} MB/s)", static_cast<double>(report.bytes) / 1e6 / seconds);
-  return text + (report.written ? fmt::format(", store {}\n", visible(options.store)) : "\n");
+  return text + (report.written ? fmt::format(", store {}\n", visible(store::shown(options.store))) : "\n");
 }
 
 Result<int> run(const ParsedArgs& args, CommandEnv& env) {

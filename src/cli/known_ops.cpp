@@ -75,12 +75,10 @@ Result<int> list_known_ops(CommandEnv& env) {
     for (const std::string& alias : aliases) names += (names.empty() ? "" : ", ") + std::string(short_name(alias));
     table.rows.push_back(
         {op->name, Cell(names, json_array(aliases, false)), era1 ? "1, 2" : "2",
-         sim::find_kernel(op->name) != nullptr ? "sim"
-         : op->ccl                             ? "needs a mesh"
-                                               : "none",
-         op->reference != nullptr ? "double" : "none", Cell(op->ccl ? "yes" : "no", op->ccl ? "true" : "false"),
-         budget ? name_of(found->second.budget->kind) : "", budget ? std::string_view(found->second.budget->why) : "",
-         static_cast<std::int64_t>(op->params.size()), found != shown.end() ? found->second.line : ""});
+         sim::find_kernel(op->name) != nullptr ? "sim" : "none", op->reference != nullptr ? "double" : "none",
+         Cell(op->ccl ? "yes" : "no", op->ccl ? "true" : "false"), budget ? name_of(found->second.budget->kind) : "",
+         budget ? std::string_view(found->second.budget->why) : "", static_cast<std::int64_t>(op->params.size()),
+         found != shown.end() ? found->second.line : ""});
   }
   print(table, env);
   return kExitOk;

@@ -23,12 +23,14 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+// "opwright import PATH… [options]"; where a verb takes a program instead of its arguments, both ways.
 std::string usage_of(const Command& command) {
-  std::string text = fmt::format("opwright {}", command.name);
-  if (!command.positional.empty()) text += fmt::format(" {}", command.positional);
-  text += " [options]";
-  if (command.takes_program) text += " -- CMD…";
-  return text;
+  const std::string name = fmt::format("opwright {}", command.name);
+  const std::string plain =
+      fmt::format("{}{}{} [options]", name, command.positional.empty() ? "" : " ", command.positional);
+  if (!command.takes_program) return plain;
+  const std::string program = name + " [options] -- CMD…";
+  return command.positional.empty() ? program : fmt::format("{}, or {}", program, plain);
 }
 
 void add_flags(std::string& page, std::span<const Flag> flags) {
@@ -40,8 +42,7 @@ void add_flags(std::string& page, std::span<const Flag> flags) {
 }
 
 void add_command(std::string& page, const Command& command) {
-  page += fmt::format(".SS \"{}\"\n{}\n.PP\n\\fB{}\\fR\n", roff(usage_of(command)), roff(command.summary),
-                      roff(usage_of(command)));
+  page += fmt::format(".SS \"{}\"\n{}\n", roff(usage_of(command)), roff(command.summary));
   if (!command.details.empty()) page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(command.details));
   add_flags(page, command.flags);
 }

@@ -97,12 +97,18 @@ Table unmatched_table(const ProfileMatch& match) {
   return table;
 }
 
+// People read microseconds, programs nanoseconds.
+std::string json_name(std::string name) {
+  if (name.ends_with("_us")) name.replace(name.size() - 2, 2, "ns");
+  return name;
+}
+
 std::string json_of(const Table& table) {
   std::vector<std::string> rows;
   for (const auto& row : table.rows) {
     JsonObject object;
     for (std::size_t i = 0; i < row.size(); ++i)
-      object.add_raw(table.columns[i].name, row[i].json.empty() ? json_string(row[i].text) : row[i].json);
+      object.add_raw(json_name(table.columns[i].name), row[i].json.empty() ? json_string(row[i].text) : row[i].json);
     rows.push_back(object.text());
   }
   return json_array(rows, true);

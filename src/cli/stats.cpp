@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query.h"
+#include "store/store.h"
 
 namespace opwright::cli {
 namespace {
@@ -108,7 +109,7 @@ Result<int> run(const ParsedArgs& args, CommandEnv& env) {
   }
   human +=
       fmt::format("whole store: {}, {}, {}, {} in {}\n", plural(totals.forms, "form"), plural(totals.sources, "source"),
-                  plural(totals.traces, "trace"), size_text(totals.bytes), visible(env.store));
+                  plural(totals.traces, "trace"), size_text(totals.bytes), visible(store::shown(env.store)));
   if (traces_kept > 0)
     human += fmt::format("in their order: {} of {}, {}\n", plural(calls_kept, "call"), plural(traces_kept, "trace"),
                          size_text(bytes_kept));

@@ -192,9 +192,10 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
   const double rounding = 0.18 * roundoff * roundoff;
   const double q = 2.5 / terms;  // of magnitude^2
   const double dropped = relative_ * relative_;
-  worst_case_ = worst_growth(roundoff, inner + outer) + relative_;
+  const double factor = std::max(budget.common, 0.0);  // shared by all results
+  worst_case_ = worst_growth(roundoff, inner + outer) + relative_ + factor;
   const double growth = kGrowth * roundoff * (block / kMergedTerms + 2 * outer);
-  from_exact_ = rounding * (inner / blocks + outer) / 3 + 0.36 * 0.36 * dropped + growth * growth;
+  from_exact_ = rounding * (inner / blocks + outer) / 3 + 0.36 * 0.36 * dropped + growth * growth + factor * factor;
   from_magnitude_ =
       (rounding * (inner * (1 - 1 / blocks) / 3 + (inner + outer) / 6) + 0.21 * 0.21 * dropped + growth * growth / 3) *
       q;
@@ -209,8 +210,8 @@ BoundModel::BoundModel(const ErrorBudget& budget, DType dtype, std::int64_t elem
   const double n = static_cast<double>(std::max<std::int64_t>(elements, 1));
   deviations_ = std::max(8.0, 2 * (std::sqrt(2 * std::log(n)) + 1));
   const double drift = 0.22 * roundoff * std::sqrt(inner + outer);
-  shrinking_ = 0.5 * relative_ + drift;
-  growing_ = 0.15 * relative_ + std::max(drift, 2.5 * growth);
+  shrinking_ = 0.5 * relative_ + drift + factor;
+  growing_ = 0.15 * relative_ + std::max(drift, 2.5 * growth) + factor;
 }
 
 void BoundModel::fill_units(Chunk& chunk) const {

@@ -26,7 +26,8 @@ struct Block {
   alignas(64) std::array<double, kAtOnce> low, high;     // the ends of the reach
   alignas(64) std::array<double, kAtOnce> below, above;  // a standard deviation away
   alignas(64) std::array<double, kAtOnce> reach, inverse_deviation;
-  alignas(64) std::array<double, kAtOnce> own;  // the slack of the function, and then all that it may be off itself
+  alignas(64) std::array<double, kAtOnce> share;  // a standard deviation, as a part of the reach
+  alignas(64) std::array<double, kAtOnce> own;    // the slack of the function, and then all that it may be off itself
 };
 
 // What the function itself may be off, on top of its slack.
@@ -51,11 +52,14 @@ struct OwnError {
   const double* __restrict variance = chunk->variance + block->from;
   for (std::size_t i = 0; i < block->n; ++i) {
     const double y = before[i];
-    const double reach = bound_squared[i] * inverse_root_of(bound_squared[i]);
+    const double inverse_reach = inverse_root_of(bound_squared[i]);
+    const double reach = bound_squared[i] * inverse_reach;
     const double inverse = inverse_root_of(variance[i]);
     const double deviation = variance[i] * inverse;
     block->reach[i] = reach;
     block->inverse_deviation[i] = inverse;
+    const double share = deviation * inverse_reach;
+    block->share[i] = share < 1.0 ? share : 1.0;
     block->low[i] = y - reach;
     block->high[i] = y + reach;
     block->below[i] = y - deviation;
@@ -92,12 +96,16 @@ OPWRIGHT_VECTORISED(void, find_places, (const Chunk* chunk, Block* block), (chun
     block->own[i] = own;
     const double to_low = led_to(block->low[i], e);
     const double to_high = led_to(block->high[i], e);
-    const double bound = (to_low > to_high ? to_low : to_high) + own;
+    const double far = to_low > to_high ? to_low : to_high;
+    const double bound = far + own;
     bound_squared[i] = bound * bound;
     const double below = finite(block->below[i] - e);
     const double above = finite(block->above[i] - e);
-    const double carried = (below * below + above * above) / 2;
-    variance[i] = (carried < kFarthest ? carried : kFarthest) + own * own * (1.0 / 3.0);
+    const double nearby = (below * below + above * above) / 2;
+    // A function that grows fast, or begins beyond a deviation, makes more of errors of several deviations.
+    const double spread = far * block->share[i];
+    const double carried = nearby > spread * spread ? nearby : spread * spread;
+    variance[i] = (carried < kFarthest * kFarthest ? carried : kFarthest * kFarthest) + own * own * (1.0 / 3.0);
     const double inverse = block->inverse_deviation[i];
     const double slope = (above - below) * 0.5 * inverse;
     slopes[i] = inverse < kFarthest ? slope : 0.0;
@@ -109,29 +117,38 @@ OPWRIGHT_VECTORISED(void, find_places, (const Chunk* chunk, Block* block), (chun
 OPWRIGHT_VECTORISED(std::size_t, carry, (Chunk * chunk, Block* block, OwnError error, double settled),
                     (chunk, block, error, settled))
 
-// A function that turns within the reach has its extreme between the ends. Only a wider bound can come of that: who is
-// well within the one that is there needs no other.
+// A function that turns within the reach has its extremes between the ends, and one that turns many times may be the
+// same at both. Only a wider bound can come of that: who is well within the one that is there needs no other.
 void look_between(Chunk& chunk, Block& block, const EachOf& function, double settled) {
+  constexpr int kPlaces = 16;  // of the reach, the ends and the middle among them
   std::array<std::uint32_t, kAtOnce> open;
   std::size_t count = 0;
   for (std::size_t i = 0; i < block.n; ++i) {
     const double error = chunk.actual[block.from + i] - chunk.exact[block.from + i];
-    if (error * error <= settled * chunk.bound_squared[block.from + i]) continue;
-    const std::size_t at = count++;
-    open[at] = static_cast<std::uint32_t>(i);
-    const double half = 0.5 * block.reach[i];
-    block.below[at] = chunk.before[block.from + i] - half;  // the deviations are used up
-    block.above[at] = chunk.before[block.from + i] + half;
+    if (error * error > settled * chunk.bound_squared[block.from + i]) open[count++] = static_cast<std::uint32_t>(i);
   }
-  function(std::span(block.below).first(count));
-  function(std::span(block.above).first(count));
+  std::array<double, kAtOnce> far;
+  for (std::size_t at = 0; at < count; ++at) {
+    const double exact = chunk.exact[block.from + open[at]];
+    far[at] = std::max(led_to(block.low[open[at]], exact), led_to(block.high[open[at]], exact));
+  }
+  for (int place = 1 - kPlaces / 2; place < kPlaces / 2; ++place) {
+    if (place == 0) continue;
+    const double part = static_cast<double>(place) / (kPlaces / 2);
+    std::array<double, kAtOnce>& there = block.below;  // the deviations are used up
+    for (std::size_t at = 0; at < count; ++at)
+      there[at] = chunk.before[block.from + open[at]] + part * block.reach[open[at]];
+    function(std::span(there).first(count));
+    for (std::size_t at = 0; at < count; ++at)
+      far[at] = std::max(far[at], led_to(there[at], chunk.exact[block.from + open[at]]));
+  }
   for (std::size_t at = 0; at < count; ++at) {
     const std::size_t i = open[at];
-    const double e = chunk.exact[block.from + i];
-    const double far = std::max(
-        {led_to(block.low[i], e), led_to(block.below[at], e), led_to(block.above[at], e), led_to(block.high[i], e)});
-    const double bound = far + block.own[i];
+    const double bound = far[at] + block.own[i];
+    const double spread = far[at] * block.share[i];
     chunk.bound_squared[block.from + i] = bound * bound;
+    double& variance = chunk.variance[block.from + i];
+    variance = std::max(variance, spread * spread + block.own[i] * block.own[i] * (1.0 / 3.0));
   }
 }
 

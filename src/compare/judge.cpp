@@ -10,8 +10,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/vectorised.h"
 #include "compare/bound.h"
+#include "compare/chunk_values.h"
+#include "compare/function_end.h"
 #include "compare/measure.h"
 
 namespace opwright {
@@ -22,38 +23,6 @@ constexpr std::int64_t kColumnsWatched = 1 << 20;
 constexpr std::int64_t kRowsForColumns = 8;
 constexpr std::int64_t kElementsForFactor = 256;
 constexpr double kSmallestNormal = 0x1p-126;
-
-[[gnu::always_inline]] inline void widen_loop(const float* from, std::size_t n, double* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
-}
-OPWRIGHT_VECTORISED(void, widen, (const float* from, std::size_t n, double* to), (from, n, to))
-
-[[gnu::always_inline]] inline void widen_ints_loop(const std::int64_t* from, std::size_t n, double* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(from[i]);
-}
-OPWRIGHT_VECTORISED(void, widen_ints, (const std::int64_t* from, std::size_t n, double* to), (from, n, to))
-
-// Magnitudes, none below `least`.
-[[gnu::always_inline]] inline void sizes_loop(const double* from, std::size_t n, double least, double* to) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double size = std::abs(from[i]);
-    to[i] = size > least ? size : least;
-  }
-}
-OPWRIGHT_VECTORISED(void, sizes, (const double* from, std::size_t n, double least, double* to), (from, n, least, to))
-
-// Whether all are finite and none beyond `largest`: NaN fails every comparison.
-[[gnu::always_inline]] inline bool ordinary_loop(const double* exact, const double* actual, std::size_t n,
-                                                 double largest) {
-  std::size_t ordinary = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    ordinary += static_cast<std::size_t>(std::abs(exact[i]) <= largest) &
-                static_cast<std::size_t>(std::abs(actual[i]) <= largest);
-  }
-  return ordinary == n;
-}
-OPWRIGHT_VECTORISED(bool, ordinary, (const double* exact, const double* actual, std::size_t n, double largest),
-                    (exact, actual, n, largest))
 
 std::string shape_list(const Shape& shape) {
   std::string text = "[";
@@ -103,7 +72,7 @@ class Judgement {
     check_choices();
     if (model_.contraction()) check_accumulation();
     if (!model_.contraction() && !model_.exact()) check_common_factor();
-    if (judged_.budget.common >= 0.0 && !model_.exact()) check_rows();
+    if (watches_rows()) check_rows();
     if (!model_.exact()) check_pcc();
     if (!verdict_.reasons.empty()) return std::move(verdict_);
     check_spread();
@@ -157,6 +126,8 @@ class Judgement {
     return verdict_.reasons.empty();
   }
 
+  bool watches_rows() const { return judged_.budget.common >= 0.0 && !model_.exact() && !model_.contraction(); }
+
   std::int64_t row_at(std::int64_t i) const {
     return judged_.rows.empty() ? i : judged_.rows[static_cast<std::size_t>(i)];
   }
@@ -179,8 +150,7 @@ class Judgement {
     const double shift = first_guess();
     const bool columns = model_.contraction() && rows_ >= kRowsForColumns && length_ <= kColumnsWatched;
     measured_ = std::make_unique<Measure>(shift, model_.contraction(), columns ? length_ : 0, rows_);
-    if (judged_.budget.common >= 0.0 && !model_.exact())
-      measured_->watch_rows(judged_.budget.common, judged_.budget.shrinks, length_);
+    if (watches_rows()) measured_->watch_rows(judged_.budget.common, judged_.budget.shrinks, length_);
     auto chunk = std::make_unique<Chunk>();
     const std::int64_t piece = static_cast<std::int64_t>(kChunk) / kGroup * kGroup;
     if (length_ <= piece) {
@@ -221,7 +191,7 @@ class Judgement {
     const auto n = static_cast<std::size_t>(count);
     const auto at = static_cast<std::size_t>(from);
     if (judged_.actual.integer()) {
-      widen_ints(judged_.actual.ints.data() + at, n, chunk.own_actual + to);
+      widen(judged_.actual.ints.data() + at, n, chunk.own_actual + to);
       chunk.upcoming = reinterpret_cast<const char*>(judged_.actual.ints.data() + at + n);
       chunk.upcoming_bytes = sizeof(std::int64_t);
     } else {
@@ -350,16 +320,6 @@ class Judgement {
     return true;
   }
 
-  // Whether the fused function begins or ends to have values within the error of what it is given: a root at 0.
-  bool at_an_end(double given, double reach) const {
-    const auto defined = [&](double x) {
-      judged_.after(std::span(&x, 1));
-      return std::isfinite(x);
-    };
-    return std::isfinite(given) && (defined(given - reach) != defined(given + reach) || !defined(given)) &&
-           (defined(given - reach) || defined(given + reach));
-  }
-
   // The caller's numbers copied, to be changed.
   static void own(Chunk& chunk) {
     std::copy_n(chunk.exact, chunk.n, chunk.own_exact);
@@ -380,7 +340,11 @@ class Judgement {
     for (std::size_t i = 0; i < chunk.n; ++i) {
       const bool odd = !(std::abs(chunk.exact[i]) <= largest && std::abs(chunk.actual[i]) <= largest);
       const bool open = odd && ((!judged_.open.empty() && std::ranges::binary_search(judged_.open, first + i)) ||
-                                (chunk.carried && at_an_end(chunk.before[i], std::sqrt(chunk.bound_squared[i]))));
+                                (chunk.carried && at_an_end(judged_.after, largest,
+                                                            {.given = chunk.before[i],
+                                                             .reach = std::sqrt(chunk.bound_squared[i]),
+                                                             .exact = chunk.exact[i],
+                                                             .actual = chunk.actual[i]})));
       out[i] = judge_nonfinite(chunk.exact[i], chunk.actual[i], index_of(chunk, i), open);
     }
     if (is_block_float(dtype_)) {

@@ -335,8 +335,8 @@ TEST(Judge, BehindAFunctionTheWorstElementHasItsWholeBound) {
                                    }});
     EXPECT_EQ(verdict.outcome, Outcome::kPassed);
     EXPECT_EQ(verdict.metrics.worst.index, static_cast<std::int64_t>(worst_at));
-    // 0 at 0.25 and at both ends of its reach of 0.5; 1 half way up.
-    EXPECT_NEAR(verdict.metrics.worst.bound, 1.0, 1e-12);
+    // 0 at 0.25 and at both ends of its reach of 0.5; 1 half way up. The reach is a root to 5e-6.
+    EXPECT_NEAR(verdict.metrics.worst.bound, 1.0, 1e-5);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "dialect/ttnn/collective_calls.h"
+#include "exec/chip_parts.h"
 #include "exec/data_marks.h"
 #include "exec/special_numbers.h"
 #include "exec/whole_numbers.h"
@@ -262,18 +263,7 @@ std::vector<HostTensor> make_inputs(const PlannedCall& plan, const DataRecipe& r
   if (!plan.op->ccl || out.empty()) return out;
   const auto exchange = exchange_of(plan.call, plan.outputs);
   if (!exchange || collective_of(plan.call.op) == Collective::kPartition) return out;
-  constexpr std::uint64_t kNextChip = 0x9E3779B97F4A7C15ULL;
-  HostTensor& held = out.front();
-  const std::size_t floats = held.floats.size(), ints = held.ints.size();
-  held.floats.reserve(floats * static_cast<std::size_t>(exchange->chips));
-  held.ints.reserve(ints * static_cast<std::size_t>(exchange->chips));
-  for (std::int64_t chip = 1; chip < exchange->chips; ++chip) {
-    DataRecipe other = recipe;
-    if (!exchange->replicated) other.seed ^= kNextChip * static_cast<std::uint64_t>(chip);
-    const HostTensor part = make_input(*plan.op, plan.call, 0, other, marks);
-    held.floats.insert(held.floats.end(), part.floats.begin(), part.floats.end());
-    held.ints.insert(held.ints.end(), part.ints.begin(), part.ints.end());
-  }
+  add_parts(*exchange, out.front());
   return out;
 }
 

@@ -23,9 +23,8 @@ enum class Marks : bool { kOff, kOn };
 std::vector<HostTensor> make_inputs(const OpSpec& op, const BoundCall& call, const DataRecipe& recipe,
                                     Marks marks = Marks::kOn);
 
-// The same for a planned call; of an exchange between chips (dialect/ttnn/collective_calls.h) the first tensor also
-// holds the parts of the other chips: copies where the trace says that every chip holds the same, else numbers of their
-// own.
+// The same for a planned call; of an exchange between chips the first tensor also holds the parts of the others
+// (chip_parts.h).
 std::vector<HostTensor> make_inputs(const PlannedCall& plan, const DataRecipe& recipe, Marks marks = Marks::kOn);
 
 // The tensor `slot` of them alone, as its role asks; nothing is arranged for the others.

@@ -82,5 +82,49 @@ TEST(OddCases, EndsAndFlatPartsOfFusedFunctions) {
   expect_passed(quotient, {Distribution::kIntegers, 5211});
 }
 
+// Errors of several deviations are far more behind an exponential than one deviation tells, and near the largest number
+// one side is infinite.
+TEST(OddCases, FunctionsThatGrowFastBehindALongSum) {
+  for (const char* function : {"exp", "square", "gelu", "tanh"})
+    expect_passed("ttnn.linear(" + tensor("[1,1,64,2048] BFLOAT16 TILE") + ", " +
+                      tensor("[1,1,2048,64] BFLOAT16 TILE") + ", activation=\"" + function + "\"" +
+                      compute("HiFi2", false) + ")",
+                  {Distribution::kNormal, 5});
+}
+
+// What a bfloat16 destination takes in is hardly more than its last place.
+TEST(OddCases, SoftmaxOfManyTermsInABfloat16Destination) {
+  for (const char* dtype : {"BFLOAT16", "FLOAT32"}) {
+    for (const Distribution data : {Distribution::kNormal, Distribution::kUniform01}) {
+      const auto line = [&](const std::string& shape, const std::string& dim) {
+        return "ttnn.softmax(" + tensor(shape + " " + dtype + " TILE") + ", dim=" + dim + ", numeric_stable=true" +
+               compute("HiFi4", false) + ")";
+      };
+      expect_passed(line("[1,1,64,2560]", "-1"), {data, 5});
+      expect_passed(line("[1,1,2048,64]", "-2"), {data, 5});
+    }
+  }
+}
+
+// 1 / N is a bfloat16, which of 2040 is off by as much as it can be.
+TEST(OddCases, MeansOverNumbersThatAreNoPowerOfTwo) {
+  for (const Distribution data : {Distribution::kNormal, Distribution::kUniform01, Distribution::kPositive})
+    for (const char* shape : {"[1,1,128,2040] BFLOAT16", "[1,1,128,2040] FLOAT32"})
+      expect_passed(std::string("ttnn.mean(") + tensor(std::string(shape) + " TILE") + ", dim=-1)", {data, 9});
+}
+
+TEST(OddCases, RootsOfNegativeNumbersOnAnOperand) {
+  const std::string a = tensor("[1,1,33,100] FLOAT32 TILE"), narrow = tensor("[1,1,33,100] BFLOAT16 TILE");
+  for (const std::string& b : {a, narrow, std::string("2.0")})
+    for (const char* call : {"ttnn.add", "ttnn.multiply"})
+      for (const char* function : {"SQRT", "RSQRT", "LOG"})
+        expect_passed(
+            std::string(call) + "(" + a + ", " + b + ", input_tensor_a_activations=[UnaryOpType." + function + "])",
+            {Distribution::kNormal, 5});
+  // A denormal is 0 to the device, where the function has no value.
+  expect_passed("ttnn.multiply(" + a + ", 2.0, input_tensor_a_activations=[UnaryOpType.RSQRT])",
+                {Distribution::kSpecial, 5});
+}
+
 }  // namespace
 }  // namespace opwright

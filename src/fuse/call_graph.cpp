@@ -6,22 +6,13 @@
 
 #include "dialect/ttnn/carrying_calls.h"
 #include "dialect/ttnn/collective_calls.h"
+#include "dialect/ttnn/transparent_calls.h"
 #include "format/native/native_arguments.h"
 #include "model/op_config.h"
 #include "ops/all_ops.h"
 
 namespace opwright::fuse {
 namespace {
-
-// Sorted. Names of a shape: no kernel runs, the result lies where its argument does.
-constexpr auto kViews = std::to_array<std::string_view>({
-    "ttnn.experimental.view",
-    "ttnn.squeeze",
-    "ttnn.unsqueeze",
-    "ttnn.unsqueeze_to_4D",
-    "ttnn.view",
-});
-constexpr auto kFreeing = std::to_array<std::string_view>({"ttnn.Tensor.deallocate", "ttnn.deallocate"});
 
 struct IdHasher {
   std::uint64_t operator()(std::uint64_t id) const {
@@ -47,11 +38,9 @@ std::string one_name(std::string_view op) {
   return spec != nullptr ? std::string(spec->name) : name;
 }
 
-bool only_frees(std::string_view op) { return std::ranges::find(kFreeing, op) != kFreeing.end(); }
+bool only_frees(std::string_view op) { return gives_memory_back(op); }
 
-bool is_transparent(std::string_view op) {
-  return only_frees(op) || std::ranges::binary_search(kViews, op) || carries_values(op);
-}
+bool is_transparent(std::string_view op) { return only_frees(op) || renames_shape(op) || carries_values(op); }
 
 // What is needed while the graph grows.
 struct CallGraph::Building {

@@ -114,6 +114,18 @@ class Controls {
         out.push_back(std::move(mutant));
       }
     }
+    // Where no other argument has a number to change: a tensor in the place of another one.
+    for (std::size_t c = 0; c < test_.calls.size(); ++c) {
+      const BoundCall bound(set_.calls[c].config.op, set_.calls[c].config.convention, set_.calls[c].config.args);
+      if (bound.tensors.size() < 2 || bound.tensors[0].spec.shape != bound.tensors[1].spec.shape ||
+          bound.tensors[0].spec.dtype.value != bound.tensors[1].spec.dtype.value)
+        continue;
+      Mutant mutant{fmt::format("call {} ({}): {} is given as {}, too", c + 1, test_.calls[c].op,
+                                bound.tensors[0].param, bound.tensors[1].param),
+                    test_, set_};
+      mutant.test.calls[c].tensors[1] = mutant.test.calls[c].tensors[0];
+      out.push_back(std::move(mutant));
+    }
     return out;
   }
 

@@ -266,12 +266,23 @@ class Describer {
       const bool takes_own = std::ranges::any_of(graph_.uses(node), [&](const Use& use) {
         return use.maker != kNoNode && own.contains(graph_[use.maker].seq);
       });
+      const bool given_to_own = std::ranges::any_of(graph_.after(node), [&](NodeIndex later) {
+        return own.contains(graph_[later].seq) &&
+               std::ranges::any_of(graph_.uses(later), [&](const Use& use) { return use.maker == node; });
+      });
       if (takes_own)
         out_.test.findings.push_back({FindingCode::kHostFallback,
                                       {graph_[node].seq},
                                       fmt::format("{} takes a result of the sequence in the middle of it: reading or "
                                                   "moving it to the host cannot be part of a trace",
                                                   op)});
+      else if (given_to_own)
+        out_.test.findings.push_back(
+            {FindingCode::kNotTraceable,
+             {graph_[node].seq},
+             fmt::format("{} makes a tensor of the sequence from the host in the middle of it: "
+                         "it is an input of the test, and cannot be part of a trace",
+                         op)});
     }
   }
 

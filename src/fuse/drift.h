@@ -22,6 +22,7 @@ struct Drift {
 
 struct DriftReport {
   std::int64_t matches = 0, equal = 0;  // of the trace; with exactly the arguments of a parameter set
+  std::int64_t other_modes = 0;         // more of them, in a mode that the test is not for
   std::vector<std::string> missing;     // parameter sets that no match of the trace has
   std::vector<Drift> drifts;
   std::string no_match;  // why the sequence is not in the trace; "" it is

@@ -21,6 +21,12 @@ constexpr std::size_t kMostOfLine = 110;
 
 bool is_mesh(const FusedTest& test) { return volume(test.mesh) > 1; }
 
+bool has_recorded(const FusedTest& test) {
+  return std::ranges::any_of(test.sets, [](const ParameterSet& set) {
+    return std::ranges::any_of(set.contents, [](const std::string& hash) { return !hash.empty(); });
+  });
+}
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -41,7 +47,6 @@ std::string indented(const std::string& text, std::size_t columns) {
   return out + "\n";
 }
 
-Python number(double value) { return Python::atom(gentest::python_float(value)); }
 Python microseconds(double ns) { return Python::atom(fmt::format("{:.3f}", ns / 1000)); }
 Python text(const std::string& value) { return Python::atom(gentest::python_string(value)); }
 
@@ -51,13 +56,16 @@ Python dict_of(const std::vector<std::pair<std::string, Python>>& items) {
   return out;
 }
 
+// "2 matches, the first from call 96 on: layer0/feed_forward in test_decoder[decode-32]"
 std::string origin_of(const ParameterSet& set) {
   if (set.matches.empty()) return "";
   const Match& first = set.matches.front();
   std::string out = fmt::format("{} match{}", set.matches.size(), set.matches.size() == 1 ? "" : "es");
-  if (!first.calls.empty()) out += fmt::format("; the first: calls {} to {}", first.calls.front(), first.calls.back());
-  if (!first.label.empty()) out += ", " + first.label;
-  if (!first.test.empty()) out += ", " + first.test;
+  if (!first.calls.empty())
+    out += fmt::format(", {}from call {} on", set.matches.size() == 1 ? "" : "the first ", first.calls.front());
+  if (!first.label.empty()) out += ": " + first.label;
+  const std::size_t name = first.test.rfind("::");
+  if (name != std::string::npos) out += " in " + first.test.substr(name + 2);
   return out;
 }
 
@@ -75,27 +83,63 @@ Python targets_of(const ParameterSet& set) {
   return out;
 }
 
+// What is the same in all entries stands once in front of them.
+std::set<std::string> common_inputs(const SpelledTest& spelled) {
+  std::set<std::string> out;
+  if (spelled.sets.size() < 2) return out;
+  for (std::size_t i = 0; i < spelled.sets[0].inputs.size(); ++i) {
+    const auto& [name, first] = spelled.sets[0].inputs[i];
+    const std::string text = gentest::on_one_line(first);
+    if (std::ranges::all_of(spelled.sets,
+                            [&](const SpelledSet& set) { return gentest::on_one_line(set.inputs[i].second) == text; }))
+      out.insert(name);
+  }
+  return out;
+}
+
+std::string limits_of(const ParameterSet& set) {
+  if (!set.expected)
+    return fmt::format("pcc={}, atol=float(\"inf\"), rtol=0.0,  # the usual bound: nothing was measured",
+                       kPccIfNotMeasured);
+  return fmt::format("pcc={}, atol={}, rtol={},  # measured: PCC {:.7f} over {} seeds",
+                     gentest::python_float(set.expected->pcc), gentest::python_float(set.expected->atol),
+                     gentest::python_float(set.expected->rtol), set.expected->measured_pcc, set.expected->seeds);
+}
+
 std::string parameters(const FusedTest& test, const SpelledTest& spelled) {
-  std::string out = "# One entry for each way in which the model calls it.\nPARAMS = [\n";
+  std::string out;
+  const auto line = [&](const std::string& name, const Python& value) {
+    out += "        " + name + "=";
+    gentest::lay_out(out, value, 8, gentest::kColumns - 1);
+    out += ",\n";
+  };
+  const std::set<std::string> common = common_inputs(spelled);
+  if (!common.empty()) {
+    std::vector<std::pair<std::string, Python>> items;
+    for (const auto& input : spelled.sets[0].inputs)
+      if (common.contains(input.first)) items.push_back(input);
+    out += "# Inputs that are the same in all entries.\nCOMMON = ";
+    gentest::lay_out(out, dict_of(items), 0);
+    out += "\n\n";
+  }
+  out += "# One entry for each way in which the model calls it.\nPARAMS = [\n";
   for (std::size_t s = 0; s < test.sets.size(); ++s) {
     const ParameterSet& set = test.sets[s];
-    Python made = Python::call("Params");
-    made.add(text(set.id), "id").add(text(set.mode), "mode").add(Python::atom(std::to_string(set.seq_len)), "seq_len");
-    Python limit = number(set.expected ? set.expected->pcc : kPccIfNotMeasured);
-    limit.comment = set.expected ? fmt::format("measured: {} over {} seeds",
-                                               gentest::python_float(set.expected->measured_pcc), set.expected->seeds)
-                                 : "the usual bound: nothing was measured";
-    made.add(std::move(limit), "pcc");
-    made.add(set.expected ? number(set.expected->atol) : Python::atom("float(\"inf\")"), "atol");
-    made.add(set.expected ? number(set.expected->rtol) : Python::atom("0.0"), "rtol");
-    made.add(targets_of(set), "targets");
-    made.add(dict_of(spelled.sets[s].inputs), "inputs").add(dict_of(spelled.sets[s].outputs), "outputs");
-    for (const auto& [name, value] : spelled.sets[s].differing) made.add(value, name);
+    out += fmt::format("    # {}\n    Params(\n", comment_text(origin_of(set)));
+    out += fmt::format("        id={}, mode={}, seq_len={},\n        {}\n", gentest::python_string(set.id),
+                       gentest::python_string(set.mode), set.seq_len, limits_of(set));
+    line("targets", targets_of(set));
+    std::vector<std::pair<std::string, Python>> inputs;
+    for (const auto& input : spelled.sets[s].inputs)
+      if (!common.contains(input.first)) inputs.push_back(input);
+    Python own = dict_of(inputs);
+    if (!common.empty()) own.add(Python::atom("**COMMON"));
+    line("inputs", own);
+    line("outputs", dict_of(spelled.sets[s].outputs));
+    for (const auto& [name, value] : spelled.sets[s].differing) line(name, value);
     if (is_mesh(test))
-      made.add(set.no_single_device.empty() ? Python::atom("None") : text(set.no_single_device), "no_single_device");
-    out += fmt::format("    # {}\n    ", comment_text(origin_of(set)));
-    gentest::lay_out(out, made, 4);
-    out += ",\n";
+      line("no_single_device", set.no_single_device.empty() ? Python::atom("None") : text(set.no_single_device));
+    out += "    ),\n";
   }
   return out + "]\n";
 }
@@ -143,6 +187,7 @@ std::string settings(const FusedTest& test) {
       fmt::format("DEVICE_PERF_VARIABLE = \"{}\"  # set while the profiler runs a test\n", device_perf_variable(test));
   out += "DEVICE_PERF = os.environ.get(DEVICE_PERF_VARIABLE)\n";
   out += "MOCK = bool(os.environ.get(\"TT_METAL_MOCK_CLUSTER_DESC_PATH\"))  # checks every call, computes no number\n";
+  if (has_recorded(test)) out += "DATA = Path(__file__).parent / \"data\"\n";
   return out;
 }
 
@@ -189,10 +234,7 @@ std::set<std::string> conditions(const FusedTest& test) {
   const auto any = [](const auto& range, auto&& is) { return std::ranges::any_of(range, is); };
   const bool freed = any(test.inputs, [](const FusedInput& input) { return input.is_freed; });
   out.insert(freed ? "freed" : "kept");
-  const bool recorded = any(test.sets, [&](const ParameterSet& set) {
-    return any(set.contents, [](const std::string& hash) { return !hash.empty(); });
-  });
-  out.insert(recorded ? "recorded" : "random_only");
+  out.insert(has_recorded(test) ? "recorded" : "random_only");
   if (any(test.sets, [&](const ParameterSet& set) {
         return any(set.inputs, [](const TensorSpec& spec) { return spec.storage.value == StorageType::kHost; });
       }))

@@ -1,5 +1,5 @@
-// The files that people read of an emitted test: `test_N.py`, which needs pytest, torch and ttnn and nothing of ours, and
-// the README.md beside it. The same test gives the same bytes.
+// The files that people read of an emitted test: `test_N.py`, which needs pytest, torch and ttnn and nothing of ours,
+// and the README.md beside it. The same test gives the same bytes.
 //
 //   OPWRIGHT_TRY_ASSIGN(const std::string text, emit_pytest(test));
 #pragma once

@@ -82,7 +82,7 @@ class Template {
   bool fits(const std::vector<NodeIndex>& found, std::size_t part, NodeIndex node) const;
   void candidates(const std::vector<NodeIndex>& found, const Step& step, std::vector<NodeIndex>& out) const;
   void takers(NodeIndex maker, std::uint32_t result, std::uint32_t tensor, std::vector<NodeIndex>& out) const;
-  bool search(std::vector<NodeIndex>& found, std::size_t at, const std::vector<bool>& used, int& tries) const;
+  bool search(std::vector<NodeIndex>& found, std::size_t at, const std::vector<std::uint32_t>& owner, int& tries) const;
 
   const CallGraph& graph_;
   std::vector<NodeIndex> calls_;

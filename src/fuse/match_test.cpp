@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dialect/ttnn/transparent_calls.h"
 #include "fuse/test_model.h"
 
 namespace opwright::fuse {
@@ -52,6 +53,14 @@ TEST(CallGraph, AWriteComesAfterWhoReadBefore) {
   const CallGraph graph = graph_of(trace);
   EXPECT_THAT(std::vector(graph.before(2).begin(), graph.before(2).end()), ElementsAre(0, 1));
   EXPECT_EQ(graph.uses(3)[0].maker, 2U);
+}
+
+TEST(CallGraph, TablesOfTransparentCallsAreSorted) {
+  EXPECT_TRUE(std::ranges::is_sorted(kShapeNames));
+  EXPECT_TRUE(std::ranges::is_sorted(kFreeingCalls));
+  EXPECT_TRUE(is_transparent("ttnn.deallocate"));
+  EXPECT_TRUE(is_transparent("ttnn.unsqueeze_to_4D"));
+  EXPECT_FALSE(is_transparent("ttnn.slice"));
 }
 
 TEST(Pattern, CountsGlobsAndNames) {

@@ -137,7 +137,12 @@ std::string name_proposal(const std::vector<std::string>& ops) {
     const std::size_t at = sequence.find(known.ops);
     const bool whole_words = at != std::string::npos && (at == 0 || sequence[at - 1] == ',') &&
                              (at + known.ops.size() == sequence.size() || sequence[at + known.ops.size()] == ',');
-    if (whole_words) return std::string(known.name);
+    if (!whole_words) continue;
+    if (known.ops == sequence) return std::string(known.name);
+    // With more around it: the first operation that is not part of it says so.
+    const bool is_first = at == 0;
+    const std::string& other = is_first ? own.back() : own.front();
+    return fmt::format("{}_with_{}", known.name, short_op(other));
   }
   std::string out;
   std::size_t words = 0;

@@ -31,6 +31,7 @@ const CallCosts& OpCosts::of(NodeIndex node) {
 CallCosts OpCosts::find(NodeIndex node) {
   CallCosts out;
   const replay::KnownCall& known = known_.of(graph_.kind(node).example);
+  out.key.assign(known.config.key.begin(), known.config.key.end());
   for (const TensorSpec& spec : known.arguments) out.arguments.push_back(device_bytes(spec));
   for (const TensorSpec& spec : known.results) {
     out.results.push_back(device_bytes(spec));

@@ -21,6 +21,7 @@ struct CallCosts {
   bool is_known = false;  // whether there is a time
   bool is_heavy = false;  // a product or convolution: what a fused kernel is built around
   bool is_attention = false;
+  std::string key;  // of its configuration
 };
 
 class OpCosts {
@@ -29,6 +30,7 @@ class OpCosts {
       : graph_(graph), board_(board), known_(trace, board, Layout::kAbsent, true) {}
 
   const CallCosts& of(NodeIndex node);
+  const std::string& key_of(NodeIndex node) { return of(node).key; }
   // Measured times instead of modelled ones, by the name of the device operation; mean of a row.
   void use_measured(std::unordered_map<std::string, double> ns_by_class) { measured_ = std::move(ns_by_class); }
   double gap_ns() const;

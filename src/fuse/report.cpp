@@ -48,11 +48,6 @@ std::string section_json(const Section& section) {
       .text();
 }
 
-// The steps of the guide that people follow by hand, and the stage that does each.
-struct GuideStep {
-  int number;
-  std::string_view what, stage;
-};
 constexpr auto kSteps = std::to_array<GuideStep>({
     {1, "baseline of the module, twice", "baseline"},
     {2, "the sequence found, in decode and prefill", "match"},
@@ -78,6 +73,8 @@ std::string table_cell(std::string text) {
 }
 
 }  // namespace
+
+std::span<const GuideStep> guide_steps() { return kSteps; }
 
 std::string_view name_of(StageStatus status) {
   return status == StageStatus::kPass ? "pass" : status == StageStatus::kFail ? "fail" : "skip";

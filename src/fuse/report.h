@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,13 @@ struct Report {
   bool failed() const;
   const Section* section(std::string_view id) const;
 };
+
+// The steps of the guide that people follow by hand, and the stage that does each; "" none: the report itself.
+struct GuideStep {
+  int number;
+  std::string_view what, stage;
+};
+std::span<const GuideStep> guide_steps();
 
 std::string report_json(const Report& report);
 std::string report_markdown(const Report& report);

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/hash.h"
+#include "dialect/ttnn/collective_calls.h"
 #include "format/native/call_filter.h"
 #include "fuse/match.h"
 #include "fuse/names.h"
@@ -304,17 +305,18 @@ class Miner {
     double value = what.saved_in_all() * cohesion;
     // Tensors that cross the boundary: one in and one out is a whole, more is a piece of something.
     value /= std::sqrt(static_cast<double>(std::max<std::int64_t>(1, what.inputs + what.outputs - 1)));
+    // Each further operator is more work for whoever writes the kernel.
+    value /= std::sqrt(static_cast<double>(nodes.size()));
     std::int64_t heavy = 0;
-    bool attention = false;
     std::set<std::string_view> labels;
     for (const NodeIndex node : nodes) {
       const CallCosts& costs = costs_.of(node);
       heavy += costs.is_heavy ? 1 : 0;
-      attention = attention || costs.is_attention;
+      if (costs.is_attention) value *= 0.2;
+      if (collective_of(graph_.op(node)) != Collective::kNone) value *= 0.8;
       if (!graph_.context(node).label.empty()) labels.insert(graph_.context(node).label);
     }
     if (heavy > 3) value *= 3.0 / static_cast<double>(heavy * heavy);
-    if (attention) value *= 0.2;
     if (labels.size() > 1) value *= 0.2;  // the program itself says that they are two things
     return value;
   }
@@ -329,7 +331,7 @@ class Miner {
     out.what = measured(places.front().nodes);
     Suggestion& what = out.what;
     std::vector<std::string> ops;
-    std::set<std::vector<std::uint32_t>> configurations;
+    std::set<std::string> configurations;
     std::set<std::string_view> labels;
     std::vector<NodeIndex> in_order = places.front().calls;
     std::ranges::sort(in_order);
@@ -337,9 +339,9 @@ class Miner {
     for (const Place& place : places) {
       if (!takes_context_[graph_[place.calls.front()].context]) continue;
       ++what.matches;
-      std::vector<std::uint32_t> kinds;
-      for (const NodeIndex node : place.calls) kinds.push_back(graph_[node].kind);
-      configurations.insert(std::move(kinds));
+      std::string configuration;
+      for (const NodeIndex node : place.calls) configuration += costs_.key_of(node);
+      configurations.insert(std::move(configuration));
       const GraphContext& context = graph_.context(place.calls.front());
       if (!context.phase.empty()) what.phases.insert(context.phase);
       if (!context.label.empty()) labels.insert(context.label);

@@ -163,7 +163,8 @@ bool Template::fits(const std::vector<NodeIndex>& found, std::size_t part, NodeI
   return true;
 }
 
-bool Template::search(std::vector<NodeIndex>& found, std::size_t at, const std::vector<bool>& used, int& tries) const {
+bool Template::search(std::vector<NodeIndex>& found, std::size_t at, const std::vector<std::uint32_t>& owner,
+                      int& tries) const {
   if (at == steps_.size()) return true;
   const Step& step = steps_[at];
   std::vector<NodeIndex> some;
@@ -171,10 +172,10 @@ bool Template::search(std::vector<NodeIndex>& found, std::size_t at, const std::
   const NodeIndex anchor = found[steps_.front().part];
   for (const NodeIndex node : some) {
     if (++tries > kMostTries) return false;
-    if (used[node] || std::ranges::find(found, node) != found.end()) continue;
+    if (owner[node] != UINT32_MAX || std::ranges::find(found, node) != found.end()) continue;
     if ((node > anchor ? node - anchor : anchor - node) > kWidest || !fits(found, step.part, node)) continue;
     found[step.part] = node;
-    if (search(found, at + 1, used, tries)) return true;
+    if (search(found, at + 1, owner, tries)) return true;
     found[step.part] = kNoNode;
   }
   return false;
@@ -184,22 +185,27 @@ std::vector<Place> Template::find_all(std::size_t most) const {
   std::vector<Place> out;
   overlapping_ = refused_ = 0;
   if (steps_.size() != calls_.size()) return out;  // parts that nothing joins
-  std::vector<bool> used(graph_.size(), false);
-  const std::vector<bool> nothing(graph_.size(), false);
+  constexpr std::uint32_t kNobody = UINT32_MAX;
+  std::vector<std::uint32_t> owner(graph_.size(), kNobody);  // the match that has the call
+  const std::vector<std::uint32_t> nobody(graph_.size(), kNobody);
   const std::size_t anchor = steps_.front().part;
-  for (NodeIndex node = 0; node < graph_.size() && out.size() < most; ++node) {
-    if (graph_[node].op != steps_.front().op) continue;
-    std::vector<NodeIndex> found(calls_.size(), kNoNode);
-    if (!fits(found, anchor, node)) continue;
+  std::vector<NodeIndex> found;
+  const auto search_from = [&](NodeIndex node, const std::vector<std::uint32_t>& owners) {
+    found.assign(calls_.size(), kNoNode);
+    if (!fits(found, anchor, node)) return false;
     found[anchor] = node;
     int tries = 0;
-    const bool is_free = !used[node] && search(found, 1, used, tries);
-    if (!is_free) {  // would it be one, if others had not taken its calls?
-      std::ranges::fill(found, kNoNode);
-      found[anchor] = node;
-      tries = 0;
-      const bool was_anchor = used[node];
-      if (!was_anchor && search(found, 1, nothing, tries)) ++overlapping_;
+    return search(found, 1, owners, tries);
+  };
+  for (NodeIndex node = 0; node < graph_.size() && out.size() < most; ++node) {
+    if (graph_[node].op != steps_.front().op) continue;
+    if (owner[node] != kNobody || !search_from(node, owner)) {
+      // Would it be a match, if others had not taken its calls? One that was found from another of its calls is the
+      // same.
+      if (!search_from(node, nobody)) continue;
+      const std::uint32_t first = owner[found.front()];
+      const bool same = std::ranges::all_of(found, [&](NodeIndex each) { return owner[each] == first; });
+      if (!same) ++overlapping_;
       continue;
     }
     Closed closed = close(graph_, found, skipped_);
@@ -207,7 +213,7 @@ std::vector<Place> Template::find_all(std::size_t most) const {
       ++refused_;
       continue;
     }
-    for (const NodeIndex each : found) used[each] = true;
+    for (const NodeIndex each : found) owner[each] = static_cast<std::uint32_t>(out.size());
     out.push_back({std::move(found), std::move(closed.nodes)});
   }
   return out;

@@ -41,23 +41,23 @@ class Wirer {
   void add_frees() {
     const std::vector<NodeIndex> members = out_.nodes;
     const std::set<NodeIndex> inside(members.begin(), members.end());
-    const NodeIndex last = *std::ranges::max_element(members);
+    const auto [first, last] = std::ranges::minmax(members);
     std::set<NodeIndex> frees;
     for (const NodeIndex node : members)
       for (const NodeIndex later : graph_.after(node)) {
         if (!only_frees(graph_.op(later)) || frees.contains(later)) continue;
         const auto before = graph_.before(later);
-        const bool after_all =
-            std::ranges::all_of(before, [&](NodeIndex one) { return inside.contains(one) || one < members.front(); });
+        const bool after_all = std::ranges::all_of(
+            before, [&, first = first](NodeIndex one) { return inside.contains(one) || one < first; });
         const auto uses = graph_.uses(later);
         const bool own = !uses.empty() && uses.front().maker != kNoNode && inside.contains(uses.front().maker);
         if (after_all && (own || later < last)) frees.insert(later);
       }
     std::vector<NodeIndex>& nodes = out_.nodes;
-    for (const NodeIndex free : frees) {
+    for (const NodeIndex free : frees) {  // in their own order
       const auto before = graph_.before(free);
       auto at = nodes.end();
-      while (at != nodes.begin() && !std::ranges::binary_search(before, *(at - 1))) --at;
+      while (at != nodes.begin() && !std::ranges::binary_search(before, *(at - 1)) && !frees.contains(*(at - 1))) --at;
       nodes.insert(at, free);
     }
   }

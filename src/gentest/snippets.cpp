@@ -21,6 +21,13 @@ constexpr std::string_view kMaker =
     "    more = {} if tile is None else {\"tile\": ttnn.Tile(tile)}\n"
     "    return ttnn.from_torch(made, dtype=dtype, layout=layout, device=to, memory_config=memory_config, **more)\n";
 
+// As op_testing.py has it: for what a constructor does not take.
+constexpr std::string_view kWithFields =
+    "def with_fields(made, **fields):\n"
+    "    for name, value in fields.items():\n"
+    "        setattr(made, name, value)\n"
+    "    return made\n";
+
 // The fill of a generated test, as a word that the maker above takes; nothing: plain data. What is simpler than in the
 // run is told.
 void add_fill(Python& made, const Python& fill, std::vector<std::string>& remarks) {
@@ -56,7 +63,8 @@ bool without_maker(Python& expression, std::vector<std::string>& remarks) {
     expression = std::move(made);
     return true;
   }
-  if (expression.text.starts_with("t.") || expression.text.starts_with("with_fields")) return false;
+  if (expression.text == "t.device") expression.text = "device";
+  if (expression.text.starts_with("t.")) return false;
   return std::ranges::all_of(expression.items, [&](auto& item) { return without_maker(item.second, remarks); });
 }
 
@@ -65,8 +73,11 @@ std::string script_of(const SpelledCall& spelled) {
   Python call = spelled.call;
   call.text = spelled.op;
   if (volume(spelled.mesh) > 1 || !without_maker(call, remarks)) return "";
-  std::string text = "import torch\nimport ttnn\n\ntorch.manual_seed(1)\ndevice = ttnn.open_device(device_id=0)\n\n\n";
+  std::string text =
+      "import torch\nimport ttnn\n\ntorch.manual_seed(1)\ndevice = ttnn.open_device(device_id=0, "
+      "l1_small_size=32768)\n\n\n";
   text += fmt::format("{}\n\n", kMaker);
+  if (on_one_line(call).find("with_fields(") != std::string::npos) text += fmt::format("{}\n\n", kWithFields);
   for (const std::string& remark : remarks) text += fmt::format("# {}\n", remark);
   text += "result = ";
   lay_out(text, call, 0);

@@ -16,6 +16,7 @@
 #include "launch/python_probe.h"
 #include "normalize/normalize.h"
 #include "select/selected.h"
+#include "store/postgresql_door.h"
 #include "store/sqlite_door.h"
 #include "store/store.h"
 
@@ -41,7 +42,33 @@ std::string checked_text(const store::sqlite::Inspection& inspection, bool deep,
       inspection.schema);
 }
 
+// What lies on the disk of a server is the server's to check; here it is asked whether questions get answers.
+void check_server(const HealthOptions& options, Health& health) {
+  const std::string name = store::shown(options.store);
+  const auto reader = store::open_reader(options.store, options.wait_ms, select::identity_of_this_build());
+  const auto totals = reader ? (*reader)->totals() : Result<store::Totals>(fail(reader.error()));
+  if (!totals && totals.error().code == ErrorCode::kNotFound) {
+    health.rows.push_back({"store", "none", name + ": not there yet; the first import makes it"});
+    return;
+  }
+  const auto row = [&](bool sound, std::string detail) {
+    health.sound = health.sound && sound;
+    health.rows.push_back({"store", sound ? "ok" : "bad", std::move(detail)});
+  };
+  if (!totals) return row(false, totals.error().message);
+  row(true, fmt::format("{}: schema {}, {} of {}, {}, {}; its rows are checked by the server", name, totals->schema,
+                        plural(totals->configurations, "configuration"), plural(totals->operations, "operation"),
+                        plural(totals->traces, "trace"), size_text(totals->bytes)));
+  if (options.deep)
+    row(false,
+        name +
+            ": not checked: --deep looks into files of SQLite; a server's tables are checked with pg_amcheck, or "
+            "import the store into a file (opwright --store FILE import URL) and check that");
+}
+
 void check_store(const HealthOptions& options, Health& health) {
+  if (const auto url = store::parse_url(options.store); url && url->kind == store::Url::Kind::kPostgresql)
+    return check_server(options, health);
   const auto bad = [&](const std::string& detail) {
     health.sound = false;
     health.rows.push_back({"store", "bad", detail});
@@ -100,6 +127,11 @@ void check_installed(Health& health) {
       fmt::format("simdjson {}, {} kernel", SIMDJSON_STRINGIFY(SIMDJSON_VERSION),
                   simdjson::get_active_implementation()->name()));
   row("sqlite", "ok", std::string(store::sqlite::library_version()));
+  if (const std::string libpq = store::postgresql::library_version(); !libpq.empty())
+    row("libpq", "ok",
+        fmt::format("{}, for stores on a server (schema {})", libpq, store::postgresql::schema_version()));
+  else
+    row("libpq", "none", "not installed: no stores on a server (Debian: libpq5)");
   row("zstd", "ok", ZSTD_versionString());
   row("cores", "ok", std::to_string(std::thread::hardware_concurrency()));
   row("operations known", "ok", std::to_string(ttnn_dialect().tables().known().size()));

@@ -96,9 +96,9 @@ class Collector final : public format::TraceSink {
 Result<ConfigSet> load_configs(const std::string& path, const normalize::OpFilter& filter,
                                const select::Selector& selector, int wait_ms) {
   Collector collector(filter, selector);
-  OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
-  collector.filtering = !is_store;  // what a store holds was chosen when it was imported
-  if (is_store)
+  const bool from_store = is_store(path);
+  collector.filtering = !from_store;  // what a store holds was chosen when it was imported
+  if (from_store)
     OPWRIGHT_TRY(read_store(path, wait_ms, collector));
   else
     OPWRIGHT_TRY(format::read_trace(path, {}, collector));

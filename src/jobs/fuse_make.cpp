@@ -18,13 +18,15 @@
 #include "fuse/emit_pytest.h"
 #include "fuse/function.h"
 #include "fuse/quality.h"
+#include "fuse/report_page.h"
 #include "fuse/single_chip.h"
 #include "fuse/substitute.h"
 #include "fuse/targets.h"
+#include "jobs/fuse_files.h"
 #include "jobs/fuse_folder.h"
+#include "jobs/fuse_mock_proof.h"
 #include "jobs/fuse_stage.h"
 #include "jobs/replay_trace.h"
-#include "model/case_line.h"
 #include "normalize/provenance_names.h"
 
 namespace opwright::jobs {
@@ -37,6 +39,13 @@ using fuse::ParameterSet;
 using fuse::Section;
 using fuse::StageStatus;
 
+constexpr std::string_view kMock = "ttnn:mock:";
+
+// Numbers come from the simulated device of that board; the library's mock computes none.
+std::string simulated(const std::string& device) {
+  return device.starts_with(kMock) ? "sim:" + device.substr(kMock.size()) : device;
+}
+
 Result<std::unique_ptr<Device>> open_for(const std::string& device, const std::string& machine) {
   if (device == "sim" || device == "null") {
     if (auto board = traced_board(machine)) return open_device(device, *std::move(board));
@@ -44,21 +53,10 @@ Result<std::unique_ptr<Device>> open_for(const std::string& device, const std::s
   }
   if (!device.starts_with("sim:"))
     return fail(ErrorCode::kUnsupported,
-                fmt::format("--device {}: fused tests are proven on simulated devices (sim, sim:BOARD); on others run "
-                            "the emitted test_N.py",
+                fmt::format("--device {}: fused tests are proven on simulated devices (sim, sim:BOARD) and on the mock "
+                            "device of the real library (ttnn:mock:BOARD); on others run the emitted test_N.py",
                             device));
   return open_device(device);
-}
-
-std::string cases_text(const FusedTest& test) {
-  std::string out = fmt::format(
-      "# {}: the calls of the fused test, a case line each; 'opwright run --case LINE' runs one\n", test.name);
-  for (const ParameterSet& set : test.sets) {
-    out += fmt::format("# set {}\n", set.id);
-    for (std::size_t c = 0; c < set.calls.size(); ++c)
-      if (!test.calls[c].is_transparent) out += case_line(set.calls[c].config) + "\n";
-  }
-  return out;
 }
 
 class Maker {
@@ -76,6 +74,15 @@ class Maker {
                         FuseFolder::open(request_.out.empty() ? request_.name : request_.out, request_.name));
     stages_.emplace(folder, key_, test().findings, request_.on_stage);
     OPWRIGHT_TRY(prove());
+    OPWRIGHT_TRY(write_fused_test(folder, test(), request_.real_weights ? &trace_ : nullptr));
+    if (request_.device.starts_with(kMock)) {
+      const MockProofRequest mock{fmt::format("{}/test_{}.py", folder.path(), test().name),
+                                  request_.device.substr(kMock.size()), request_.python};
+      OPWRIGHT_TRY(stages_->run(
+          "mock", [&](Section& section) { return mock_stage(test(), mock, section); },
+          [](const json::Node&) { return Status{}; }));
+    }
+    made_.report.sections = stages_->sections();
     OPWRIGHT_TRY(tell(folder));
     made_.folder = folder.path();
     if (made_.report.failed()) made_.exit = kFuseFailed;
@@ -99,7 +106,7 @@ class Maker {
       return {};
     }
     const std::string machine = normalize::name_machine(format::facts_of_run(trace_).machine);
-    OPWRIGHT_TRY_ASSIGN(device_, open_for(request_.device, machine));
+    OPWRIGHT_TRY_ASSIGN(device_, open_for(simulated(request_.device), machine));
     replay::KnownCalls known(trace_, device_->can().board, Layout::kAbsent, true);
     auto described = fuse::describe(trace_, *graph_, *matches, known, request_.name);
     if (!described) return fail(std::move(described).error());
@@ -153,7 +160,6 @@ class Maker {
           std::string(id), [&](Section& section) { return stage(section); },
           [&](const json::Node& kept) { return take_up(id, kept); }));
     }
-    made_.report.sections = stages_->sections();
     return {};
   }
 
@@ -506,34 +512,9 @@ class Maker {
   }
 
   Status tell(FuseFolder& folder) {
-    const std::string& name = test().name;
-    OPWRIGHT_TRY(folder.write(name + ".params.json", fuse::to_json(test())));
-    OPWRIGHT_TRY(folder.write(name + ".cases", cases_text(test())));
-    if (auto text = fuse::emit_pytest(test())) OPWRIGHT_TRY(folder.write(fmt::format("test_{}.py", name), *text));
-    OPWRIGHT_TRY(folder.write("README.md", fuse::emit_readme(test())));
-    if (request_.real_weights) OPWRIGHT_TRY(write_data(folder));
+    OPWRIGHT_TRY(folder.write("report.html", fuse::report_page(made_.report)));
     OPWRIGHT_TRY(folder.write("report.json", fuse::report_json(made_.report)));
     return folder.write("report.md", fuse::report_markdown(made_.report));
-  }
-
-  // Recorded contents, each once.
-  Status write_data(FuseFolder& folder) {
-    for (const ParameterSet& set : test().sets)
-      for (const std::string& hash : set.contents) {
-        if (hash.empty()) continue;
-        Hash128 wanted;
-        if (!parse_hash(hash, wanted)) continue;
-        if (const format::Blob* blob = trace_.blob(wanted))
-          OPWRIGHT_TRY(folder.write(fmt::format("data/{}.bin", hash), blob->bytes));
-      }
-    return {};
-  }
-
-  static bool parse_hash(const std::string& text, Hash128& hash) {
-    if (text.size() != 32) return false;
-    hash.high = std::stoull(text.substr(0, 16), nullptr, 16);
-    hash.low = std::stoull(text.substr(16), nullptr, 16);
-    return true;
   }
 
   const FuseMakeRequest& request_;

@@ -19,7 +19,8 @@ struct FuseMakeRequest {
   fuse::Wanted wanted;
   std::string name;
   std::string out;             // folder; "" ./NAME
-  std::string device = "sim";  // sim without a board: that of the trace
+  std::string device = "sim";  // sim without a board: that of the trace; ttnn:mock:BOARD: the emitted file on it, too
+  std::string python;          // of ttnn:mock:BOARD: that has ttnn, torch and pytest; "" the first one on PATH
   bool real_weights = false;   // write recorded contents into data/
   bool strict = false;         // more than one reading is an error
   int seeds = 3;

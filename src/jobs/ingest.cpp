@@ -387,11 +387,11 @@ Status add_records(store::Store& store, int wait_ms, store::Writer& writer) {
 Status read_all(const std::vector<std::string>& paths, Fetched& fetched, const IngestOptions& options, Ingest& ingest) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string& path = paths[i];
-    OPWRIGHT_TRY_ASSIGN(const bool is_store, is_store_file(path));
-    ingest.filter_operations(!is_store);  // what a store holds was chosen when it was imported
-    if (is_store && options.salvage)
+    const bool from_store = is_store(path);
+    ingest.filter_operations(!from_store);  // what a store holds was chosen when it was imported
+    if (from_store && options.salvage)
       OPWRIGHT_TRY(read_damaged_store(path, options.wait_ms, ingest, options.salvage));
-    else if (is_store)
+    else if (from_store)
       OPWRIGHT_TRY(read_store(path, options.wait_ms, ingest));
     else if (fetched[i])
       OPWRIGHT_TRY(format::read_fetched(*std::move(fetched[i]), path, options.read, ingest));
@@ -440,7 +440,8 @@ Result<ImportReport> ingest(const std::vector<std::string>& paths, const IngestO
     report.stopped = sink.stopped() || (options.stop && options.stop());
     if (report.stopped) return report;
     if (report.files == 0)
-      return fail(ErrorCode::kBadInput, fmt::format("{}: no trace in it; nothing to import", paths.front()));
+      return fail(ErrorCode::kBadInput,
+                  fmt::format("{}: no trace in it; nothing to import", store::shown(paths.front())));
     report.refused = options.strict && !report.losses.empty();
     if (report.refused) return report;  // the caller sees the losses; nothing is committed
     if (writer) {

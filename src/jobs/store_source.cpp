@@ -8,9 +8,12 @@
 
 namespace opwright::jobs {
 
-Result<bool> is_store_file(const std::string& path) { return path != "-" && store::sqlite::is_database(path); }
-
 namespace {
+
+bool is_server(const std::string& path) {
+  const auto url = store::parse_url(path);
+  return url && url->kind == store::Url::Kind::kPostgresql;
+}
 
 void describe(const store::TraceRow& row, format::TraceSink& sink) {
   TraceInfo info;
@@ -45,8 +48,13 @@ Status observe(Observed observed, const store::FormRow& form, const store::Occur
 
 }  // namespace
 
+bool is_store(const std::string& path) { return is_server(path) || (path != "-" && store::sqlite::is_database(path)); }
+
 Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink) {
-  OPWRIGHT_TRY_ASSIGN(const auto reader, store::sqlite::store_at(path)->reader(wait_ms));
+  // The name of a file is none of a URL, whatever it looks like.
+  OPWRIGHT_TRY_ASSIGN(const auto reader, is_server(path) ? store::open_reader(path, wait_ms)
+                                                         : store::sqlite::store_at(path)->reader(wait_ms));
+  const std::string shown = store::shown(path);
   sink.add_file();
   OPWRIGHT_TRY_ASSIGN(const auto traces, reader->traces());
   for (const store::TraceRow& row : traces) describe(row, sink);
@@ -58,7 +66,7 @@ Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink)
     OPWRIGHT_TRY_ASSIGN(const auto occurrences, reader->occurrences(forms));
     auto row = occurrences.begin();  // those of one form stand together, in the order of the forms
     for (const store::FormRow& form : forms) {
-      const Observed observed = observed_of(form, path);
+      const Observed observed = observed_of(form, shown);
       sink.add_bytes(form.text.size());
       for (; row != occurrences.end() && row->form == form.id; ++row) OPWRIGHT_TRY(observe(observed, form, *row, sink));
     }

@@ -9,7 +9,8 @@
 
 namespace opwright::jobs {
 
-Result<bool> is_store_file(const std::string& path);
+// A file that is a store, or the URL of a server.
+bool is_store(const std::string& path);
 Status read_store(const std::string& path, int wait_ms, format::TraceSink& sink);
 // The same of a damaged store: what is sound of it; `lost` is told the rest. A configuration whose occurrences are all
 // damaged is kept, as seen once in a trace that is called "salvaged".

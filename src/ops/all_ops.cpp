@@ -151,7 +151,7 @@ std::span<const OpSpec* const> all_ops() {
     const auto alone = ops_with_files();
     std::vector<const OpSpec*> out(alone.begin(), alone.end());
     for (const auto family : {unary_ops(), binary_ops(), reduce_ops(), like_ops(), collective_ops(), heads_ops(),
-                              line_ops(), placing_ops(), scaling_ops(), ternary_ops()})
+                              line_ops(), placing_ops(), scaling_ops(), softmax_ops(), ternary_ops()})
       for (const OpSpec& op : family) out.push_back(&op);
     std::ranges::sort(out, {}, [](const OpSpec* op) { return short_name(op->name); });
     return out;

@@ -2,9 +2,12 @@
 // by collectives.cpp. all_gather_async, whose arguments changed with time, has a file of its own.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "dialect/dialect.h"
 #include "dialect/ttnn/collective_calls.h"
 #include "ops/collectives.h"
 #include "ops/families.h"
@@ -66,14 +69,27 @@ constexpr std::array kHints{
     std::string_view("fp32_dest_acc"),
 };
 
+Param param(const Row& row, std::string_view name) {
+  if (name == "input_tensor") return {.name = name, .era1 = 0, .required = true, .role = Role::kPlain};
+  if (name == row.buffer) return {.name = name, .role = Role::kBuffer};
+  if (name == "dim") return {.name = name, .required = row.needs_dim};
+  const bool hint = std::ranges::find(kHints, name) != kHints.end();
+  return {.name = name,
+          .lost = hint ? Lost::kNoMatter : Lost::kRefuse,
+          .role = hint ? std::optional(Role::kBuffer) : std::nullopt};
+}
+
+// Those that Python takes by position first.
 std::vector<Param> params(const Row& row) {
-  std::vector<Param> out{{.name = "input_tensor", .era1 = 0, .required = true, .role = Role::kPlain}};
-  if (row.needs_dim) out.push_back({.name = "dim", .required = true});
-  for (const std::string_view name : {"cluster_axis", "num_links", "memory_config", "dtype"})
-    out.push_back({.name = name});
-  if (!row.buffer.empty()) out.push_back({.name = row.buffer, .role = Role::kBuffer});
-  for (const std::string_view hint : kHints)
-    if (hint != row.buffer) out.push_back({.name = hint, .lost = Lost::kNoMatter, .role = Role::kBuffer});
+  std::vector<std::string_view> names;
+  for (const auto& name : signature_of(row.name)) names.push_back(name);
+  for (const std::string_view name : {"input_tensor", "dim", "cluster_axis", "num_links", "memory_config", "dtype"})
+    if (name != "dim" || row.needs_dim) names.push_back(name);
+  if (!row.buffer.empty()) names.push_back(row.buffer);
+  names.insert(names.end(), kHints.begin(), kHints.end());
+  std::vector<Param> out;
+  for (const std::string_view name : names)
+    if (std::ranges::find(out, name, &Param::name) == out.end()) out.push_back(param(row, name));
   return out;
 }
 

@@ -16,6 +16,7 @@ std::span<const OpSpec> heads_ops();
 std::span<const OpSpec> line_ops();
 std::span<const OpSpec> placing_ops();
 std::span<const OpSpec> scaling_ops();
+std::span<const OpSpec> softmax_ops();
 std::span<const OpSpec> ternary_ops();
 
 }  // namespace opwright

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/host_tensor.h"
 #include "model/tensor_facts.h"
 #include "ops/shared/movement.h"
@@ -67,8 +69,9 @@ Checked<Exact> reference(const ReferenceJob& job) {
 
 ErrorBudget budget(const BoundCall& call, std::span<const OutputSpec>, std::size_t) {
   const TensorSpec* input = call.tensor("input_tensor");
-  ErrorBudget out = sum_budget(input == nullptr ? 1 : pixels_of(input->shape).count);
-  out.relative = 0x1p-8;  // the divisor is a bfloat16 value
+  const std::int64_t count = input == nullptr ? 1 : pixels_of(input->shape).count;
+  ErrorBudget out = sum_budget(count);
+  out.common = rounding_of_factor(1 / static_cast<double>(std::max<std::int64_t>(count, 1)));
   out.why = "mean of an image; its divisor is a bfloat16 value";
   return out;
 }

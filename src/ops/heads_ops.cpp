@@ -58,6 +58,7 @@ Checked<Heads> heads_of(const Cutting& row, const BoundCall& call, const TensorS
   Heads out;
   OPWRIGHT_REQUIRE(input.shape.size() == row.rank, "Invalid input tensor: expected {} dimensions, but found {}.",
                    row.rank, input.shape.size());
+  OPWRIGHT_REQUIRE(row.heads <= 0 || input.shape[1] == 1, "Unsupported input shape");
   out.batch = input.shape[0];
   out.sequence = input.shape[row.rank - 2];
   const std::int64_t width = input.shape.back();
@@ -118,16 +119,23 @@ Checked<std::vector<OutputSpec>> infer_cutting(const Cutting& row, const BoundCa
   const DType dtype = input->dtype.value;
   OPWRIGHT_REQUIRE(dtype == DType::kFloat32 || dtype == DType::kBfloat16 || dtype == DType::kBfloat8B,
                    "Unsupported data format");
+  if (row.always_turned) {
+    OPWRIGHT_REQUIRE(heads.batch >= 7 && heads.batch <= 9,
+                     "Input batch size must be between 7 to 9 for bert large TM ops!");
+    OPWRIGHT_REQUIRE(dtype != DType::kFloat32, "Unsupported data format");
+  }
   if (row.always_turned && sharded(*input))
     return unsupported(std::string(row.input), "sharded rows of fused heads, whose order nobody here has seen");
   if (heads.order == Order::kGroups && !sharded(*input))
     return refuse("Input tensor must be sharded", std::string(row.input));
   std::vector<OutputSpec> out;
-  const std::size_t count = heads.order == Order::kWhole ? 1 : 3;
-  for (std::size_t o = 0; o < count; ++o) {
-    const Shape shape = head_shape(heads, o);
+  for (std::size_t o = 0; o < 3; ++o) {
+    // Of queries alone there are three results too …
+    const Shape shape = head_shape(heads, heads.order == Order::kWhole ? 0 : o);
     const MemoryConfig memory = head_memory(*input, asked == nullptr ? memory_of(*input) : *asked, shape);
     OPWRIGHT_CHECK(add_output(out, moved(*input, shape, memory), board));
+    // … of which the kernel writes the first alone.
+    if (heads.order == Order::kWhole && o > 0) out.back().spec.more.emplace_back("own_form", Value(true));
   }
   return out;
 }

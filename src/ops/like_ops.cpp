@@ -1,4 +1,5 @@
-// Tensors of one value, in the form of another tensor or of a shape, a row each: constant by definition.
+// Tensors of one value, in the form of another tensor or of a shape, a row each: constant by definition. Tensors that
+// hold whatever was in memory, and those that count.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -17,8 +18,11 @@ struct Row {
   std::optional<double> value;  // absent: the call's fill_value
   bool like = true;             // in the form of a tensor; else a shape is given
   bool takes_output = true;
+  bool holds_anything = false;  // whatever was in memory: its spec alone is promised
 };
 constexpr std::array kRows{
+    Row{.name = "ttnn.empty", .value = 0.0, .like = false, .takes_output = false, .holds_anything = true},
+    Row{.name = "ttnn.empty_like", .value = 0.0, .takes_output = false, .holds_anything = true},
     Row{.name = "ttnn.full", .value = std::nullopt, .like = false},
     Row{.name = "ttnn.full_like", .value = std::nullopt},
     Row{.name = "ttnn.ones", .value = 1.0, .like = false, .takes_output = false},
@@ -88,7 +92,65 @@ Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, co
                      shape_text(out.shape), shape_text(given->shape));
     return given_back(*given, "optional_tensor");
   }
-  return made(std::move(out), board);
+  OPWRIGHT_CHECK_ASSIGN(auto outputs, made(std::move(out), board));
+  if (row.holds_anything) outputs.front().spec.more.emplace_back("own_form", Value(true));
+  return outputs;
+}
+
+// --- counting
+
+constexpr std::string_view kStart = "start", kEnd = "end", kStep = "step";
+
+// One number alone is the end.
+Checked<void> rebind_arange(BoundCall& call) {
+  if (call.passed(kEnd) || !call.passed(kStart)) return {};
+  call.set(kEnd, Value(*call.find(kStart)));
+  call.erase(kStart);
+  return {};
+}
+
+Checked<std::vector<OutputSpec>> infer_arange(const BoundCall& call, const Board& board) {
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, call.integer(kStart, 0));
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t end, call.integer(kEnd, 0));
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t step, call.integer(kStep, 1));
+  OPWRIGHT_REQUIRE(step != 0, "Step must be nonzero");
+  OPWRIGHT_REQUIRE((step > 0) == (end > start) && end != start,
+                   "Invalid range: Step direction does not match range bounds");
+  if (!call.passed("device")) return unsupported("device", "a tensor on the host");
+  OPWRIGHT_CHECK_ASSIGN(const DType dtype, dtype_argument(call, "dtype", DType::kBfloat16));
+  OPWRIGHT_REQUIRE(!is_block_float(dtype) && dtype != DType::kUint8, "Unsupported dtype");
+  OPWRIGHT_CHECK_ASSIGN(const Layout layout, call.layout("layout", Layout::kRowMajor));
+  OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* memory, memory_argument(call, "memory_config"));
+  MemoryConfig dram;
+  dram.layout.value = MemoryLayout::kInterleaved;
+  dram.buffer.value = BufferType::kDram;
+  const std::int64_t count = (end - start + step - (step > 0 ? 1 : -1)) / step;
+  return made(eltwise::device_tensor({count}, dtype, layout, memory != nullptr ? *memory : dram), board);
+}
+
+Checked<Exact> arange(const ReferenceJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, job.call.integer(kStart, 0));
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t step, job.call.integer(kStep, 1));
+  Exact out;
+  for (std::int64_t r = 0; r < job.rows.count(); ++r)
+    for (std::int64_t i = 0; i < job.rows.length; ++i)
+      out.value.push_back(static_cast<double>(start + (job.rows.at(r) * job.rows.length + i) * step));
+  return out;
+}
+
+OpSpec arange_spec() {
+  return {.name = "ttnn.arange",
+          .params = {{.name = kStart, .required = false, .place = 0},
+                     {.name = kEnd, .required = true, .place = 1},
+                     {.name = kStep, .place = 2},
+                     {.name = "dtype"},
+                     {.name = "device", .lost = Lost::kHandle},
+                     {.name = "memory_config"},
+                     {.name = "layout"}},
+          .rebind = rebind_arange,
+          .infer = infer_arange,
+          .reference = arange,
+          .budget = exact_budget};
 }
 
 // The value as the dtype holds it, in every place.
@@ -116,7 +178,7 @@ OpSpec spec() {
 
 std::span<const OpSpec> like_ops() {
   static const auto list = []<std::size_t... At>(std::index_sequence<At...>) {
-    return std::array{spec<At>()...};
+    return std::array{spec<At>()..., arange_spec()};
   }(std::make_index_sequence<kRows.size()>());
   return list;
 }

@@ -84,6 +84,7 @@ Outputs infer_roll(const TensorSpec& input, const BoundCall& call, const Board& 
     OPWRIGHT_REQUIRE(dim >= -rank && dim < rank,
                      "Invalid dimension index {}. The dimension must be within the range [{}, {}]", dim, -rank,
                      rank - 1);
+  if (is_block_float(input.dtype.value)) return unsupported("input_tensor", "rolling block floats");
   return same_place(input, call, board, input.shape);
 }
 std::int64_t from_roll(const Asked& asked, const Shape& index) {
@@ -114,7 +115,9 @@ Outputs infer_repeat_interleave(const TensorSpec& input, const BoundCall& call, 
   Shape shape = input.shape;
   shape[dim] *= repeats;
   const MemoryConfig own = memory_of(input);
-  return made(moved(input, std::move(shape), asked != nullptr ? *asked : interleaved(own.buffer.value)), board);
+  return made(moved(input, std::move(shape),
+                    asked != nullptr ? *asked : interleaved(own.sharded() ? BufferType::kDram : own.buffer.value)),
+              board);
 }
 std::int64_t from_repeat_interleave(const Asked& asked, const Shape& index) {
   Shape source = index;
@@ -155,12 +158,18 @@ Outputs infer_parts(const TensorSpec& input, const BoundCall& call, const Board&
   OPWRIGHT_CHECK_ASSIGN(const Shape parts, parts_of(call, input.shape[dim], dim));
   OPWRIGHT_CHECK(require_on_device(input));
   std::vector<OutputSpec> out;
+  std::int64_t begin = 0;
   for (const std::int64_t part : parts) {
     Shape shape = input.shape;
     shape[dim] = part;
     const MemoryConfig memory = completed(asked == nullptr ? memory_of(input) : *asked, input, padded_shape(input),
                                           padded_shape(shape, input.layout.value), board);
-    OPWRIGHT_CHECK(add_output(out, moved(input, std::move(shape), memory), board));
+    TensorSpec spec = moved(input, std::move(shape), memory);
+    // Block floats that do not begin with a tile go through rows.
+    if (is_block_float(input.dtype.value) && dim + 2 >= input.shape.size() && begin % 32 != 0)
+      spec.dtype.value = DType::kBfloat16;
+    begin += part;
+    OPWRIGHT_CHECK(add_output(out, std::move(spec), board));
   }
   return out;
 }
@@ -169,23 +178,6 @@ std::int64_t from_parts(const Asked& asked, const Shape& index) {
   const Shape parts = parts_of(asked.call, asked.from[dim], dim).value_or(Shape{});
   Shape source = index;
   for (std::size_t i = 0; i < asked.output; ++i) source[dim] += parts[i];
-  return place_of(asked.from, source);
-}
-
-Outputs infer_narrow(const TensorSpec& input, const BoundCall& call, const Board& board) {
-  OPWRIGHT_CHECK_ASSIGN(const std::size_t dim, in_range(call, input.shape));
-  OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, call.integer("start", 0));
-  OPWRIGHT_CHECK_ASSIGN(const std::int64_t length, call.integer("length", 0));
-  OPWRIGHT_REQUIRE(start >= 0 && length > 0 && start + length <= input.shape[dim],
-                   "narrow: start {} and length {} do not lie within dimension {} of size {}", start, length, dim,
-                   input.shape[dim]);
-  Shape shape = input.shape;
-  shape[dim] = length;
-  return same_place(input, call, board, std::move(shape));
-}
-std::int64_t from_narrow(const Asked& asked, const Shape& index) {
-  Shape source = index;
-  source[dim_of(asked.call, index.size(), 0)] += asked.call.integer("start", 0).value_or(0);
   return place_of(asked.from, source);
 }
 
@@ -202,6 +194,8 @@ Outputs infer_expand(const TensorSpec& input, const BoundCall& call, const Board
   }
   OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* asked, memory_argument(call, "memory_config"));
   OPWRIGHT_CHECK(require_on_device(input));
+  OPWRIGHT_REQUIRE(call.op == "ttnn.expand" || (tiled(input) && !sharded(input)),
+                   "bcast_to: Invalid tensor memory layout Layout::ROW_MAJOR. Input tensor layout must be TILE.");
   MemoryConfig memory = asked == nullptr ? memory_of(input) : *asked;
   if (memory.sharded() && memory.shard && asked == nullptr)
     memory = with_shard(memory, fresh_shard(board, padded_shape(shape, input.layout.value), memory.layout.value,
@@ -222,7 +216,6 @@ Outputs infer_stack(const TensorSpec& input, const BoundCall& call, const Board&
     OPWRIGHT_CHECK(require_on_device(*item));
     OPWRIGHT_REQUIRE(item->shape == input.shape, "All tensors must have the same shape");
     OPWRIGHT_REQUIRE(item->dtype.value == input.dtype.value, "All Tensors should have same dtypes.");
-    OPWRIGHT_REQUIRE(item->layout.value == input.layout.value, "All Tensors should have same layouts.");
   }
   OPWRIGHT_CHECK_ASSIGN(const std::int64_t dim, call.integer("dim", 0));
   const auto rank = static_cast<std::int64_t>(input.shape.size()) + 1;
@@ -237,9 +230,16 @@ Outputs infer_stack(const TensorSpec& input, const BoundCall& call, const Board&
 // --- triangles, pairs, channels
 
 Outputs infer_triangle(const TensorSpec& input, const BoundCall& call, const Board& board) {
+  OPWRIGHT_REQUIRE(input.dtype.value != DType::kUint8,
+                   "Input tensor A dtype DataType::UINT8 is not supported for binary operation BinaryOpType::MUL");
   OPWRIGHT_CHECK(call.integer("diagonal", 0));
   OPWRIGHT_REQUIRE(input.shape.size() >= 2, "a triangle needs rows and columns, got rank {}", input.shape.size());
-  return same_place(input, call, board, input.shape);
+  OPWRIGHT_CHECK_ASSIGN(auto out, same_place(input, call, board, input.shape));
+  if (tiled(input)) return out;
+  // Rows come back as tiles.
+  TensorSpec tiles = out.front().spec;
+  tiles.layout.value = Layout::kTile;
+  return made(std::move(tiles), board);
 }
 template <bool kLower>
 std::int64_t from_triangle(const Asked& asked, const Shape& index) {
@@ -254,7 +254,8 @@ Outputs infer_to_chw(const TensorSpec& input, const BoundCall& call, const Board
   OPWRIGHT_CHECK(require_on_device(input));
   OPWRIGHT_REQUIRE(input.shape.size() == 4 && input.shape[0] == 1 && input.shape[1] == 1,
                    "Expected an input of shape [1, 1, HW, C], got {}", shape_text(input.shape));
-  OPWRIGHT_REQUIRE(tiled(input), "Input tensor must be tilized");
+  OPWRIGHT_REQUIRE(sharded(input) && memory_of(input).shard,
+                   "Input tensor must be sharded to infer output memory config");
   const Shape shape{1, 1, input.shape[3], input.shape[2]};
   MemoryConfig memory = asked == nullptr ? memory_of(input) : *asked;
   if (asked == nullptr && memory.shard) {
@@ -272,7 +273,9 @@ Outputs infer_to_chw(const TensorSpec& input, const BoundCall& call, const Board
 std::int64_t from_to_chw(const Asked& asked, const Shape& index) { return index[3] * asked.from[3] + index[2]; }
 
 Outputs infer_same(const TensorSpec& input, const BoundCall& call, const Board& board) {
-  return same_place(input, call, board, input.shape);
+  OPWRIGHT_CHECK_ASSIGN(const MemoryConfig* asked, memory_argument(call, "memory_config"));
+  OPWRIGHT_CHECK(require_on_device(input));
+  return made(moved(input, input.shape, asked == nullptr ? memory_of(input) : *asked), board);
 }
 std::int64_t from_same(const Asked& asked, const Shape& index) { return place_of(asked.from, index); }
 
@@ -304,7 +307,7 @@ Outputs infer_view(const TensorSpec& input, const BoundCall& call, const Board& 
 
 std::vector<Param> nothing() { return {{.name = "memory_config"}}; }
 std::vector<Param> of_roll() {
-  return {{.name = "shifts", .required = true}, {.name = "dim", .place = 2}, {.name = "memory_config"}};
+  return {{.name = "shifts", .required = true}, {.name = "dim"}, {.name = "memory_config"}};
 }
 std::vector<Param> of_repeat_interleave() {
   return {{.name = "repeats", .required = true}, {.name = "dim"}, {.name = "memory_config"}};
@@ -313,23 +316,20 @@ std::vector<Param> of_split() {
   return {{.name = "split_size", .required = true}, {.name = "dim"}, {.name = "memory_config"}};
 }
 std::vector<Param> of_chunk() { return {{.name = "chunks", .required = true}, {.name = "dim"}}; }
-std::vector<Param> of_narrow() {
-  return {{.name = "dim", .required = true}, {.name = "start", .required = true}, {.name = "length", .required = true}};
-}
 std::vector<Param> of_expand() { return {{.name = "output_shape", .required = true}, {.name = "memory_config"}}; }
 std::vector<Param> of_stack() { return {{.name = "dim", .required = true}, {.name = "memory_config"}}; }
 std::vector<Param> of_triangle() { return {{.name = "diagonal"}, {.name = "memory_config"}}; }
 std::vector<Param> of_chw() { return {{.name = "dtype", .era1 = 1}, {.name = "memory_config"}}; }
 std::vector<Param> of_view() { return {{.name = "shape", .required = true}}; }
+std::vector<Param> of_other_view() { return {{.name = "shape", .required = true, .place = 1}}; }
 
 constexpr std::array kRows{
     Placing{"ttnn.chunk", "input_tensor", of_chunk, infer_parts, from_parts},
     Placing{"ttnn.expand", "input_tensor", of_expand, infer_expand, from_expand},
     Placing{"ttnn.experimental.broadcast_to", "input", of_expand, infer_expand, from_expand},
     Placing{"ttnn.experimental.convert_to_chw", "input", of_chw, infer_to_chw, from_to_chw},
-    Placing{"ttnn.experimental.view", "input_tensor", of_view, infer_view, nullptr},
+    Placing{"ttnn.experimental.view", "input_tensor", of_other_view, infer_view, nullptr},
     Placing{"ttnn.move", "input_tensor", nothing, infer_same, from_same},
-    Placing{"ttnn.narrow", "input_tensor", of_narrow, infer_narrow, from_narrow},
     Placing{"ttnn.reallocate", "tensor", nothing, infer_same, from_same},
     Placing{"ttnn.repeat_interleave", "input_tensor", of_repeat_interleave, infer_repeat_interleave,
             from_repeat_interleave},

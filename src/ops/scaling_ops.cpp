@@ -51,6 +51,8 @@ Outputs infer_upsample(const BoundCall& call, const Board& board) {
                    "Tiled input must be tile-aligned (no padding difference)");
   OPWRIGHT_REQUIRE(asked == nullptr || !asked->sharded() || own.sharded() || scale.bilinear,
                    "Output memory config is sharded but input memory config is not sharded");
+  OPWRIGHT_REQUIRE(scale.bilinear || !tiled(*input) || !own.sharded(),
+                   "Unsupported upsample configuration: tiles in shards");
   OPWRIGHT_REQUIRE(!own.sharded() || own.buffer.value == BufferType::kL1,
                    "Only L1 buffers can have an associated circular buffer!");
   const Shape out{shape[0], shape[1] * scale.rows, shape[2] * scale.columns, shape[3]};
@@ -63,6 +65,9 @@ Outputs infer_upsample(const BoundCall& call, const Board& board) {
   } else if (scale.bilinear && !own.sharded() && asked == nullptr) {
     // The library spreads rows of pixels over the cores first.
     const std::int64_t pixels = out[0] * out[1] * out[2];
+    const std::int64_t held = (shape[0] * shape[1] * shape[2] + board.cores() - 1) / board.cores();
+    OPWRIGHT_REQUIRE(!tiled(*input) || held % 32 == 0, "Physical shard shape ({}, {}) must be tile {{32, 32}} sized!",
+                     held, shape[3]);
     TensorSpec spread = eltwise::device_tensor({1, 1, pixels, out[3]}, dtype, Layout::kRowMajor, {});
     memory.layout.value = MemoryLayout::kHeightSharded;
     memory.buffer.value = BufferType::kL1;
@@ -137,9 +142,13 @@ Outputs infer_fold(const BoundCall& call, const Board& board) {
   OPWRIGHT_CHECK(require_on_device(*input));
   const Shape& shape = input->shape;
   OPWRIGHT_REQUIRE(shape.size() == 4, "Fold: Expected a tensor of rank 4, got {}", shape.size());
-  OPWRIGHT_REQUIRE(rows > 0 && columns > 0 && shape[1] % rows == 0 && shape[2] % columns == 0,
-                   "Fold: Input height and width must be divisible by stride height and width");
-  const Shape out{1, 1, shape[0] * (shape[1] / rows) * (shape[2] / columns), shape[3] * rows * columns};
+  OPWRIGHT_REQUIRE(rows > 0 && shape[1] % rows == 0, "Fold: logical H ({}) must be divisible by stride_h ({}).",
+                   shape[1], rows);
+  OPWRIGHT_REQUIRE(columns > 0 && shape[2] % columns == 0, "Fold: logical W ({}) must be divisible by stride_w ({}).",
+                   shape[2], columns);
+  OPWRIGHT_CHECK_ASSIGN(const bool collapses, call.flag("collapse_output", false));
+  Shape out{shape[0], shape[1] / rows, shape[2] / columns, shape[3] * rows * columns};
+  if (collapses) out = {1, 1, out[0] * out[1] * out[2], out[3]};
   MemoryConfig memory = memory_of(*input);
   if (memory.sharded() && memory.shard) {
     ShardSpec shard = *memory.shard;
@@ -149,6 +158,10 @@ Outputs infer_fold(const BoundCall& call, const Board& board) {
   TensorSpec spec = moved(*input, out, std::move(memory));
   spec.layout.value = Layout::kRowMajor;
   spec.tile.reset();
+  const DType dtype = input->dtype.value;
+  if (is_block_float(dtype)) spec.dtype.value = DType::kBfloat16;
+  if (tiled(*input) && is_integer(dtype))
+    return unsupported("input", "folding tiles of integers, which become BFLOAT16");
   return made(std::move(spec), board);
 }
 

@@ -24,13 +24,16 @@ struct Row {
   // What rounding between the steps is proportional to.
   double (*size)(double a, double b, double c, double number);
   Role last = Role::kPlain;
+  bool own_kernel = true;     // else two steps of others
+  bool shared_first = false;  // overloads agree about the name of the first operand alone
 };
 
 constexpr std::array kRows{
     Row{.name = "ttnn.addalpha",
         .operands = {"input_tensor_a", "input_tensor_b", "alpha"},
         .exact = [](double a, double b, double c, double) { return a + b * c; },
-        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); }},
+        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); },
+        .own_kernel = false},
     Row{.name = "ttnn.addcdiv",
         .operands = {"input_a", "input_b", "input_c"},
         .number = "value",
@@ -50,11 +53,13 @@ constexpr std::array kRows{
     Row{.name = "ttnn.mac",
         .operands = {"input_tensor_a", "input_tensor_b", "input_tensor_c"},
         .exact = [](double a, double b, double c, double) { return a * b + c; },
-        .size = [](double a, double b, double c, double) { return std::fabs(a * b) + std::fabs(c); }},
+        .size = [](double a, double b, double c, double) { return std::fabs(a * b) + std::fabs(c); },
+        .shared_first = true},
     Row{.name = "ttnn.subalpha",
         .operands = {"input_tensor_a", "input_tensor_b", "alpha"},
         .exact = [](double a, double b, double c, double) { return a - b * c; },
-        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); }},
+        .size = [](double a, double b, double c, double) { return std::fabs(a) + std::fabs(b * c); },
+        .own_kernel = false},
 };
 
 std::vector<Param> params(const Row& row) {
@@ -63,7 +68,7 @@ std::vector<Param> params(const Row& row) {
     out.push_back({.name = row.operands[i],
                    .era1 = static_cast<int>(i),
                    .required = true,
-                   .place = static_cast<int>(i),
+                   .place = row.shared_first && i > 0 ? static_cast<int>(i) : -1,
                    .role = i == 2 ? row.last : Role::kPlain});
   if (!row.number.empty()) out.push_back({.name = row.number});
   out.push_back({.name = "memory_config"});
@@ -83,15 +88,19 @@ Checked<std::vector<OutputSpec>> infer(const Row& row, const BoundCall& call, co
   const TensorSpec* widest = first;
   for (const std::string_view operand : row.operands) {
     const TensorSpec* tensor = call.tensor(operand);
+    if (tensor == nullptr && !row.number.empty()) return type_error(call.op, operand, Value());
     if (tensor == nullptr) {
       OPWRIGHT_CHECK(call.number(operand, 0));
       continue;
     }
     OPWRIGHT_REQUIRE(!on_host(*tensor), "Device Operations expect device tensors as inputs");
     OPWRIGHT_REQUIRE(!deallocated(*tensor), "Input Tensor is not allocated");
+    OPWRIGHT_REQUIRE(!row.own_kernel || tensor != first || tiled(*tensor) || sharded(*tensor),
+                     "Ternary operation requires tensor to be in Tile layout when working with non-sharded input "
+                     "tensor. Input tensor layout: 0");
     if (is_integer(tensor->dtype.value)) return unsupported(std::string(operand), "integers in a function of three");
     const auto both = operand == row.operands[0] ? std::optional(tensor->shape) : broadcast_shape(shape, tensor->shape);
-    OPWRIGHT_REQUIRE(both, "Invalid subtile broadcast type");
+    OPWRIGHT_REQUIRE(both && (volume(*both) > 0 || *both == tensor->shape), "Invalid subtile broadcast type");
     stretches = stretches || *both != tensor->shape;
     shape = *both;
     if (volume(tensor->shape) > volume(widest->shape)) widest = tensor;

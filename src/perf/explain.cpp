@@ -30,6 +30,7 @@ double bytes_of(const RowTensor& tensor) {
   return volume(tensor.padded) * (is_block_float(dtype.value) ? tile / 1024 : about.bits / 8.0);
 }
 
+bool in_l1(const RowTensor& tensor) { return tensor.memory.find("L1") != std::string_view::npos; }
 bool in_dram(const RowTensor& tensor) { return tensor.memory.find("DRAM") != std::string_view::npos; }
 
 int passes_of(std::string_view fidelity) {
@@ -74,19 +75,22 @@ bool reads_all(DeviceWork work) {
 }
 
 void count_bytes(const Signature& signature, DeviceWork work, Explanation& out) {
-  double read = 0, written = 0, all = 0;
+  double read = 0, written = 0, all = 0, l1 = 0;
   for (const RowTensor& tensor : signature.parts.inputs) {
     const double bytes = bytes_of(tensor);
     all += bytes;
+    if (in_l1(tensor)) l1 += bytes;
     if (in_dram(tensor)) read += bytes;
   }
   for (const RowTensor& tensor : signature.parts.outputs) {
     const double bytes = bytes_of(tensor);
     all += bytes;
+    if (in_l1(tensor)) l1 += bytes;
     if (in_dram(tensor)) written += bytes;
   }
   if (signature.parts.outputs.empty()) return;
   out.bytes = all;
+  out.l1_bytes = l1;
   if (reads_all(work))
     out.dram_bytes = read + written;
   else if (work == DeviceWork::kDataMovement)

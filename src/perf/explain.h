@@ -27,6 +27,7 @@ struct Explanation {
   double padded_flops = kNoFigure;  // of the tiles that are multiplied
   double dram_bytes = kNoFigure;    // at least so many are moved, of tensors that lie in DRAM
   double bytes = kNoFigure;         // of all tensors
+  double l1_bytes = kNoFigure;      // of those in L1, all cores together; what else lies there a report does not say
   double fpu_percent = kNoFigure;   // of the peak of the cores that it used, at its fidelity
   double dram_percent =
       kNoFigure;  // of the board's peak; of several boards that it can be, the fastest: at least so much

@@ -20,6 +20,7 @@ TEST(Explain, WorkBytesAndPeaksOfAProductByHand) {
       all[1];  // 32 x 1024 x 4096 at HiFi2 on 64 cores in 20,010 ns, weights of 8.5 bits in DRAM
   EXPECT_EQ(product.flops, 2.0 * 32 * 1024 * 4096);
   EXPECT_EQ(product.dram_bytes, 1024.0 * 4096 * 1088 / 1024);
+  EXPECT_EQ(product.l1_bytes, 2.0 * (32 * 1024 + 32 * 4096));  // its first input and its output
   EXPECT_NEAR(product.fpu_percent, 100 * 2.0 * 32 * 1024 * 4096 / (64 * 4096.0 / 2) / 20010, 1e-9);
   EXPECT_NEAR(product.dram_percent, 100 * 4456448 / 20010.0 / 288, 1e-9);
   EXPECT_EQ(product.bound, Bound::kDram);

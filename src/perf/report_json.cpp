@@ -1,5 +1,6 @@
 #include "perf/report_json.h"
 
+#include <array>
 #include <set>
 
 #include "base/json_write.h"
@@ -26,6 +27,22 @@ std::string troubles_json(const Troubles& troubles) {
   return object.text();
 }
 
+std::string tensors_json(const std::vector<RowTensor>& tensors) {
+  const auto shape = [](const std::array<std::int64_t, 4>& extents) {
+    std::vector<std::string> numbers;
+    for (const std::int64_t extent : extents) numbers.push_back(std::to_string(extent));
+    return json_array(numbers, true);
+  };
+  std::vector<std::string> items;
+  for (const RowTensor& tensor : tensors) {
+    JsonObject one;
+    one.add_raw("shape", shape(tensor.logical)).add_raw("padded", shape(tensor.padded));
+    one.add("dtype", tensor.dtype).add("layout", tensor.layout).add("memory", tensor.memory);
+    items.push_back(one.text());
+  }
+  return json_array(items, true);
+}
+
 std::string position_json(const Report& report, std::size_t at, bool explained) {
   const Position& position = report.reduced.positions[at];
   const Explanation& why = report.explanations[at];
@@ -50,9 +67,12 @@ std::string position_json(const Report& report, std::size_t at, bool explained) 
       .add_raw("flops", figure_json(why.flops))
       .add_raw("dram_bytes", figure_json(why.dram_bytes))
       .add_raw("bytes", figure_json(why.bytes))
+      .add_raw("l1_bytes", figure_json(why.l1_bytes))
       .add_raw("pm_ideal_ns", figure_json(position.pm_ideal_ns))
       .add_raw("host_ns", statistics_json(statistics_of(position.host_ns)))
-      .add("advice", why.advice);
+      .add("advice", why.advice)
+      .add_raw("inputs", tensors_json(signature.parts.inputs))
+      .add_raw("outputs", tensors_json(signature.parts.outputs));
   return object.text();
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/json_object.h"
 #include "model/case_line.h"
+#include "model/host_tensor.h"
 #include "model/value.h"
 #include "ops/all_ops.h"
 
@@ -33,7 +34,9 @@ Memory memory_of(const TensorSpec& spec) {
 
 std::string placement_of(const TensorSpec& spec) {
   std::string text;
-  if (spec.placement)
+  if (spec.placement && volume(spec.placement->mesh) == 1)
+    text = "one chip";
+  else if (spec.placement)
     text = fmt::format("{} on mesh {}", fmt::join(spec.placement->dims, ", "), to_text(spec.placement->mesh));
   if (spec.device_shape) text += fmt::format("{}{} a chip", text.empty() ? "" : ", ", to_text(*spec.device_shape));
   return text;
@@ -67,6 +70,14 @@ std::optional<std::int64_t> terms_of(const OpConfig& config) {
   return op->sum(*call).terms;
 }
 
+// With the names of Python's parameters, where every argument has one.
+std::vector<Argument> named(const OpConfig& config) {
+  if (const OpSpec* op = find_op(dotted(config.op)); op != nullptr) {
+    if (Checked<BoundCall> call = bind(*op, config); call && call->args.size() == config.args.size()) return call->args;
+  }
+  return config.args;
+}
+
 }  // namespace
 
 CaseArguments arguments_of(const CaseRecord& record) {
@@ -74,7 +85,7 @@ CaseArguments arguments_of(const CaseRecord& record) {
   const Result<OpConfig> config = parse_case(record.line);
   if (!config) return out;
   std::vector<std::string> rows;
-  for (const Argument& argument : config->args) {
+  for (const Argument& argument : named(*config)) {
     add_rows(rows, argument.name, argument.value);
     for_each_tensor(argument.value, [&](const TensorSpec& spec) {
       if (!out.rank && spec.has_shape) out.rank = static_cast<std::int64_t>(spec.shape.size());

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "model/record_fields.h"
+#include "report/case_arguments.h"
 #include "report/page_data.h"
 #include "report/test_records.h"
 
@@ -78,7 +79,8 @@ TEST(ReportPage, HasTheFieldsOfAResult) {
                                                    {"kernel_seconds", "kernel"},
                                                    {"reference_seconds", "reference"},
                                                    {"l1_per_core", "l1"}};
-  const std::set<std::string> made{"cluster", "agreement"};
+  const std::set<std::string> made{"cluster", "agreement", "arguments", "rank", "terms",
+                                   "pytest",  "ttnn",      "unspelled", "past"};
   const std::set<std::string> left_out{"config_hash", "second_opinion",
                                        "perf"};  // for other tools; of a worker's answer only; shown by results --perf
   std::set<std::string> expected = made;
@@ -179,6 +181,46 @@ TEST(PageData, DetailsLieInBlocks) {
   const std::string last = unpacked(data.details()[1]);
   EXPECT_THAT(last, HasSubstr("\"evidence\": \"evidence " + std::to_string(count - 1) + "\""));
   EXPECT_THAT(last, Not(HasSubstr("\"evidence\": \"evidence 0\"")));
+}
+
+TEST(CaseArguments, ATensorIsARowOfItsParts) {
+  CaseRecord record = record_of(0);
+  record.judged = 1;
+  record.line =
+      "ttnn.matmul(tensor([1,1,64,256] BFLOAT16 TILE DEVICE memory(L1 HEIGHT_SHARDED shard [32,256] on (0,0)-(1,0) "
+      "ROW_MAJOR)), tensor([1,1,256,96] BFLOAT8_B TILE DEVICE memory(DRAM INTERLEAVED)), transpose_a=false)";
+  const CaseArguments arguments = arguments_of(record);
+  EXPECT_THAT(arguments.rows,
+              HasSubstr(R"(["input_tensor_a", "[1,1,64,256]", "BFLOAT16", "TILE", "L1 HEIGHT_SHARDED", )"
+                        R"("[32,256] on (0,0)-(1,0) ROW_MAJOR", ""])"));
+  EXPECT_THAT(arguments.rows, HasSubstr(R"(["transpose_a", "false"])"));
+  EXPECT_EQ(arguments.rank, 4);
+  EXPECT_EQ(arguments.terms, 256) << "K of the product";
+}
+
+TEST(CaseArguments, ALineThatCannotBeReadHasNone) {
+  CaseRecord record = record_of(0);
+  record.line = "</script>(";
+  EXPECT_EQ(arguments_of(record).rows, "[]");
+  EXPECT_FALSE(arguments_of(record).rank);
+}
+
+TEST(CaseHistory, KnowsHowACaseEndedBefore) {
+  CaseRecord record = record_of(0);
+  CaseHistory history;
+  EXPECT_EQ(history.of(record), "[]");
+  history.begin({.uid = "first"});
+  record.outcome = Outcome::kPassed;
+  record.pcc = 0.5;
+  history.add(record);
+  history.begin({.uid = "second"});
+  record.outcome = Outcome::kCrashed;
+  record.pcc.reset();
+  history.add(record);
+  EXPECT_EQ(history.of(record),
+            fmt::format("[[0,{},0.5,{:.4g}],[1,{},null,{:.4g}]]", static_cast<int>(Outcome::kPassed),
+                        record.device_seconds, static_cast<int>(Outcome::kCrashed), record.device_seconds));
+  EXPECT_THAT(history.runs_json(), HasSubstr("second"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "store/postgresql_door.h"
 #include "store/sqlite_door.h"
 
 namespace opwright::store {
@@ -38,7 +39,7 @@ Result<Url> parse_url(std::string_view text) {
   if (colon == std::string_view::npos || !is_scheme(text.substr(0, colon)))
     return Url{Url::Kind::kSqlite, std::string(text)};
   const std::string_view scheme = text.substr(0, colon);
-  if (scheme == "postgresql" || scheme == "postgres") return Url{Url::Kind::kPostgresql, ""};
+  if (scheme == "postgresql" || scheme == "postgres") return Url{Url::Kind::kPostgresql, std::string(text)};
   // Not the rest of the text: it may hold a password.
   return fail(ErrorCode::kUsage,
               fmt::format("--store {}://…: no store is named so; known are sqlite:FILE and postgresql://…, and a file "
@@ -52,11 +53,14 @@ Result<std::unique_ptr<Store>> open(const std::string& url) {
     case Url::Kind::kSqlite:
       return sqlite::store_at(parsed.path);
     case Url::Kind::kPostgresql:
-      break;
+      return postgresql::store_at(parsed.path);
   }
-  return fail(ErrorCode::kUnsupported,
-              "--store postgresql://…: PostgreSQL is not built in yet, this build stores in SQLite files; name a file "
-              "with --store FILE or $OPWRIGHT_STORE");
+  return fail(ErrorCode::kUsage, "no store is named so");
+}
+
+std::string shown(const std::string& url) {
+  const auto parsed = parse_url(url);
+  return parsed && parsed->kind == Url::Kind::kPostgresql ? postgresql::shown(url) : url;
 }
 
 Result<std::unique_ptr<Reader>> open_reader(const std::string& url, int wait_ms, const std::string& identity) {

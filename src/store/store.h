@@ -32,16 +32,18 @@ class Store {
 
 // How a text names a store (docs/formats/store.md):
 //   sqlite:FILE, sqlite:///FOLDER/FILE    a file of SQLite, and so is every text that is no URL
-//   postgresql://…                        a server; not built in yet
+//   postgresql://…, postgres://…          a database of a server of PostgreSQL
 //   WORD://…                              any other: an error
 struct Url {
   enum class Kind { kSqlite, kPostgresql };
   Kind kind = Kind::kSqlite;
-  std::string path;  // of kSqlite: the file
+  std::string path;  // of kSqlite: the file; of kPostgresql: all of it
 };
 Result<Url> parse_url(std::string_view text);
+// The text as messages say it: without a password.
+std::string shown(const std::string& url);
 
-// Fails when no store of this kind is built in, or when the text names none.
+// Fails when the text names no store.
 Result<std::unique_ptr<Store>> open(const std::string& url);
 
 // The same, and what of it is wanted, in one call.

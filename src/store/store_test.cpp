@@ -44,15 +44,31 @@ TEST(Url, AnUnknownSchemeNamesTheKnownOnes) {
                 AllOf(HasSubstr("sqlite:FILE"), HasSubstr("postgresql://"), HasSubstr("./"), Not(HasSubstr("secret"))));
 }
 
-TEST(Url, PostgresqlIsNotBuiltInYet) {
-  for (const char* name : {"postgresql://me:secret@host/db", "postgres://host"}) {
+TEST(Url, AServerIsNamedWithoutItsPassword) {
+  EXPECT_EQ(shown("postgresql://me:secret@host:5433/db?sslmode=require"), "postgresql://me@host:5433/db");
+  EXPECT_EQ(shown("postgres://me:secret@/db?host=/run/x"), "postgresql://me@/db?host=/run/x");
+  EXPECT_EQ(shown("postgresql://host/db?user=me&password=secret"), "postgresql://me@host/db");
+  EXPECT_EQ(shown("a.db"), "a.db");
+}
+
+TEST(Url, AnAddressThatIsNoneDoesNotShowItsPassword) {
+  for (const char* name :
+       {"postgresql://me:sec/ret@host/db", "postgresql://me:sec@ret@host/db", "postgresql://me:12/ret@host/db",
+        "postgresql://me@host/db?nothing=secret", "postgresql://me:%zzsecret@host"}) {
     EXPECT_EQ(file_named(name), "a server");
     const auto store = open(name);
-    ASSERT_FALSE(store);
-    EXPECT_EQ(store.error().code, ErrorCode::kUnsupported);
-    EXPECT_THAT(store.error().message,
-                AllOf(HasSubstr("not built in yet"), HasSubstr("--store FILE"), Not(HasSubstr("secret"))));
+    ASSERT_FALSE(store) << name;
+    EXPECT_EQ(shown(name), "postgresql://…");
+    EXPECT_EQ(store.error().code, ErrorCode::kUsage) << name;
+    EXPECT_THAT(store.error().message, AllOf(HasSubstr("USER@HOST"), Not(HasSubstr("sec")), Not(HasSubstr("ret@"))));
   }
+}
+
+TEST(Url, AServerThatIsNotThereSaysWhichAndNoPassword) {
+  const auto reader = open_reader("postgresql://me:secret@127.0.0.1:1/db", 0);
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().code, ErrorCode::kIo);
+  EXPECT_THAT(reader.error().message, AllOf(HasSubstr("postgresql://me@127.0.0.1:1/db"), Not(HasSubstr("secret"))));
 }
 
 TEST(Url, TwoNamesOfOneFileAreOneStore) {

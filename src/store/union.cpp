@@ -29,4 +29,9 @@ std::string joined_facts(std::string_view a, std::string_view b) {
   return joined + "}";
 }
 
+Stays what_stays(const Sequence& before, const Sequence& coming) {
+  if (before.digest == coming.digest) return coming.name < before.name ? Stays::kBeforeRenamed : Stays::kBefore;
+  return coming.weight() < before.weight() ? Stays::kBefore : Stays::kNew;
+}
+
 }  // namespace opwright::store

@@ -47,7 +47,7 @@ def fast_crc() -> None:
 def layers(calls: int, width: int = 64) -> bytes:
     """rms_norm, linear, linear, multiply, linear, add: six calls a layer, four different weights."""
     trace = native.Trace()
-    ttnn = native.Ttnn(trace)
+    ttnn = native.Ttnn(trace, [1, 1])
     trace.lane(0, 100)
     trace.fact("uid", f"fuse bench {calls}")
     row, weight, gain = ttnn.spec([1, 1, 32, width]), ttnn.spec([1, 1, width, width]), ttnn.spec([1, 1, 1, width])
@@ -79,7 +79,7 @@ def layers(calls: int, width: int = 64) -> bytes:
 def twelve() -> bytes:
     """A block of 12 operators of one chip, in three layers."""
     trace = native.Trace()
-    ttnn = native.Ttnn(trace)
+    ttnn = native.Ttnn(trace, [1, 1])
     trace.lane(0, 100)
     trace.fact("uid", "fuse bench twelve")
     row, weight, gain = ttnn.spec([1, 1, 128, 512]), ttnn.spec([1, 1, 512, 512]), ttnn.spec([1, 1, 1, 512])

@@ -70,8 +70,11 @@ class Cases:
         return f"ttnn.{self.one('rms_norm', 'layer_norm')}({x}, epsilon={self.one('1e-05', '1e-06', '1e-12', '0.1', '0.0')}{more}{compute})"
 
     def softmax(self) -> str:
-        x = tensor([1, self.random.choice([1, 2]), self.side(70), self.width()], self.one("BFLOAT16", "BFLOAT8_B", "FLOAT32"))
         dim = self.random.choice([-1, -1, -1, -2])
+        high, wide = self.side(70), self.width()
+        if dim == -2 and self.random.random() < 0.5:
+            high, wide = self.random.choice([500, 1000, 2048, 4096]), self.side(100)
+        x = tensor([1, self.random.choice([1, 2]), high, wide], self.one("BFLOAT16", "BFLOAT8_B", "FLOAT32"))
         return f"ttnn.softmax({x}, dim={dim}, numeric_stable={self.one('true', 'false')}{self.compute()})"
 
     def unary(self) -> str:

@@ -3,6 +3,9 @@
 import os
 import signal
 import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import planted
@@ -12,6 +15,7 @@ import support
 NO_REAL_DATA = "real data not present"
 NO_TTNN = "the ttnn library is not present"
 NO_BROWSER = "no chromium is here"
+NO_SERVER = "no PostgreSQL server is here"
 
 
 class Opwright:
@@ -56,6 +60,30 @@ def opwright_path(opwright_program: Path, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def opwright(opwright_program: Path, tmp_path: Path) -> Opwright:
     return Opwright(opwright_program, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The URL of a PostgreSQL server for tests: that of `./x test`, else one that is started and stopped here."""
+    named = os.environ.get("OPWRIGHT_TEST_POSTGRESQL")
+    if named:
+        yield named
+        return
+    script = [sys.executable, str(support.REPO / "tools/test_postgresql.py")]
+    started = subprocess.run([*script, "start"], capture_output=True, text=True, check=False)
+    if started.returncode != 0:
+        pytest.skip(f"{NO_SERVER}: {started.stderr.strip()}")
+    yield started.stdout.strip()
+    subprocess.run([*script, "stop", started.stdout.strip()], check=False)
+
+
+@pytest.fixture
+def database(server: str) -> Iterator[str]:
+    """The URL of an empty database of its own."""
+    name = f"e2e_{uuid.uuid4().hex[:12]}"
+    support.psql(server, f"CREATE DATABASE {name}")
+    yield server.replace("/postgres?", f"/{name}?")
+    support.psql(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +136,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
-    for reason in (NO_REAL_DATA, NO_TTNN, NO_BROWSER):
+    for reason in (NO_REAL_DATA, NO_TTNN, NO_BROWSER, NO_SERVER):
         count = sum(isinstance(report.longrepr, tuple) and reason in report.longrepr[2] for report in skipped)
         if count:
             terminalreporter.write_line(f"{reason}, {count} tests skipped")

@@ -48,6 +48,20 @@ def command_env(home: Path, **extra: object) -> dict[str, str]:
     return env
 
 
+def psql(url: str, *statements: str) -> str:
+    """Statements at a server, each in a transaction of its own; the last answer, without padding."""
+    said = ""
+    for statement in statements:
+        said = subprocess.run(
+            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", statement, url], check=True, capture_output=True, text=True
+        ).stdout.strip()
+    return said
+
+
+def psql_file(url: str, file: Path) -> None:
+    subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", str(file), url], check=True, capture_output=True, text=True)
+
+
 def run_shell(script: str, cwd: Path, env: dict[str, str], *, merge_stderr: bool = False) -> subprocess.CompletedProcess:
     """Runs `script` in bash; the first command that fails ends it and gives its exit status."""
     return subprocess.run(

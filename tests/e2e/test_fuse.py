@@ -20,7 +20,7 @@ def layers(path: Path, count: int = 3, dtype: str = "BFLOAT16", phases: tuple[st
     from maker.native import T, Trace, Ttnn
 
     trace = Trace()
-    ttnn = Ttnn(trace)
+    ttnn = Ttnn(trace, [1, 1])
     trace.lane(0, 100)
     trace.fact("uid", "layers")
     made = 100

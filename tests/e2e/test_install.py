@@ -116,7 +116,7 @@ def bash_completes(opwright, tmp_path: Path, *words: str) -> list[str]:
 
 
 def test_bash_completes_verbs_and_flags(opwright, tmp_path: Path) -> None:
-    assert bash_completes(opwright, tmp_path, "rep") == ["replay", "report"]
+    assert bash_completes(opwright, tmp_path, "rep") == ["report", "replay"]
     assert set(bash_completes(opwright, tmp_path, "")) >= {verb for verb in verbs(opwright) if " " not in verb}
     assert bash_completes(opwright, tmp_path, "ops", "--format", "js") == ["json", "jsonl"]
     assert bash_completes(opwright, tmp_path, "--store", "run", "impo") == ["import"], "the store is called run"
@@ -135,7 +135,7 @@ def test_bash_knows_every_flag_of_every_verb(opwright, tmp_path: Path) -> None:
 def test_zsh_completes(opwright, tmp_path: Path) -> None:
     (tmp_path / "_opwright").write_text(opwright("completion", "zsh").stdout)
     program = (
-        "_describe() { local name=$@[-1]; print -l -- ${(P)name} }; _files() { print files }; compadd() { print -l -- $@ };"
+        "_describe() { local name=$@[-1]; print -l -- ${(P)name} }; _files() { print FILES }; compadd() { print -l -- $@ };"
         " words=(opwright \"$@\"); CURRENT=$#words; source ./_opwright"
     )
 
@@ -144,8 +144,8 @@ def test_zsh_completes(opwright, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), (words, done.stderr)
         return done.stdout
 
-    assert "report:" in completes("") and "files" not in completes("")
-    assert "--dry-run:" in completes("import", "--") and "files" in completes("import", "x")
+    assert "report:" in completes("") and "FILES" not in completes("")
+    assert "--dry-run:" in completes("import", "--") and "FILES" in completes("import", "x")
     assert "check:" in completes("perf", "") and "jsonl" in completes("ops", "--format", "")
     for verb in verbs(opwright):
         shown = set(re.findall(r"^(--[\w-]+):", completes(*verb.split(), "--"), re.M))
@@ -194,3 +194,12 @@ def test_the_list_of_verbs_is_that_of_the_program(opwright) -> None:
     table = opwright("help", "--markdown").stdout
     assert table in written, "put the output of `opwright help --markdown` into docs/verbs.md"
     assert os.linesep == "\n" and written.count("\n| `opwright ") == table.count("\n| `opwright ")
+
+
+def test_pictures_of_the_readme_are_small() -> None:
+    text = (support.REPO / "README.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    assert len(pictures) == 2
+    for name in pictures:
+        picture = support.REPO / name
+        assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size < 200_000, name

@@ -3,85 +3,15 @@
 import json
 import re
 import struct
-import subprocess
-import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import support
-
-sys.path.insert(0, str(support.REPO / "tests" / "web"))
-import browser as web  # noqa: E402
+from report_site import MIXED, READY, SHOWN, Site, chromium, site, visit, web  # noqa: F401
 
 PAGE_SOURCES = support.REPO / "src" / "report" / "page"
-READY = "document.getElementById('main')?.getAttribute('aria-busy') === 'false'"
-MIXED = 400  # results of the run that most tests look at
-SHOWN = "document.getElementById('shown').textContent"
-
-
-class Site:
-    """A folder with a store of made-up runs and the pages of them."""
-
-    def __init__(self, opwright: Path, folder: Path) -> None:
-        self.opwright = opwright
-        self.folder = folder
-        self.store = folder / "runs.db"
-
-    def call(self, *arguments: object) -> subprocess.CompletedProcess:
-        command = [self.opwright, *arguments, "--store", self.store]
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
-
-    def make(self, kind: str, count: int = 0) -> str:
-        uid = f"{kind}-{count}"
-        maker = self.opwright.parent / "make_runs"
-        if not maker.exists():
-            pytest.skip("make_runs is not built: cmake with -DOPWRIGHT_TESTS=ON builds it beside opwright")
-        command = [maker, self.store, uid, kind, *([count] if count else [])]
-        subprocess.run([str(word) for word in command], check=True, timeout=300)
-        return uid
-
-    def page(self, kind: str, count: int = 0) -> Path:
-        uid = f"{kind}-{count}"
-        path = self.folder / uid / "index.html"
-        if not path.exists():
-            result = self.call("report", "--html", path.parent, self.make(kind, count))
-            assert result.returncode == 0, result.stderr
-        return path
-
-
-@pytest.fixture(scope="module")
-def site(opwright_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site(opwright_program, tmp_path_factory.mktemp("site"))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[web.Browser]:
-    if web.find_chromium() is None:
-        pytest.skip(f"{web.NO_CHROMIUM}: ./x setup installs it (Debian package chromium)")
-    with web.Browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def visit(site: Site, chromium: web.Browser) -> Iterator:
-    """Opens the page of a run. Whatever a test does, the page stays silent and asks for nothing but its own file."""
-    pages: list[tuple[web.Page, Path]] = []
-
-    def open_page(kind: str = "mixed", count: int = MIXED, hash: str = "", **options: object) -> web.Page:
-        path = site.page(kind, count)
-        page = chromium.open(path, hash, **options)
-        pages.append((page, path))
-        page.wait_for(READY)
-        return page
-
-    yield open_page
-    for page, path in pages:
-        chromium.take_events(0.05)
-        page.close()
-        assert page.complaints == []
-        assert {request.split("#")[0] for request in page.requests} == {path.resolve().as_uri()}
 
 
 def shown(page: web.Page) -> int:
@@ -252,9 +182,11 @@ def test_a_click_on_the_matrix(visit) -> None:
 
 
 def test_red_in_the_matrix_is_for_failures(visit) -> None:
-    cells = visit().value("[...document.querySelectorAll('#matrix .cell')].map((c) => [c.className, c.title])")
-    red = {("s0" in shades.split() or "s1" in shades.split(), "failed" in words) for shades, words in cells}
+    shown = "getComputedStyle(c).backgroundColor"
+    cells = visit().value(f"[...document.querySelectorAll('#matrix .cell')].map((c) => [c.className, c.title, {shown}])")
+    red = {("fails" in shades.split(), "failed" in words) for shades, words, _ in cells}
     assert red == {(True, True), (False, False)}
+    assert len({colour for *_, colour in cells}) > 3, "shaded by share"
 
 
 def test_a_click_on_a_plot_and_on_an_outcome(visit) -> None:
@@ -274,6 +206,8 @@ def test_a_cause_shows_its_cases(visit) -> None:
     count = number(page.text(".cluster .times").split(" ")[0])
     clipboard = "{value: {writeText: async (text) => { window.copied = text; }}}"
     page.value(f"Object.defineProperty(navigator, 'clipboard', {clipboard}) && 0")
+    assert page.value("document.querySelectorAll('.cluster[open]').length") == 0, "causes are folded"
+    page.click(".cluster summary")
     page.click(".cluster .copy")
     page.wait_for("window.copied")
     assert page.value("window.copied") == page.text(".cluster .command code")

@@ -106,7 +106,7 @@ def test_a_device_of_before_is_asked_to_repeat(opwright, run, tmp_path) -> None:
 
 
 def test_simulated_times_are_modelled_and_the_null_device_has_none(opwright, run) -> None:
-    result = run("sim:n150", *FORCED, rows=(32, 64))
+    result = run("sim:n150", *FEW, rows=(32, 64))  # however busy the machine is
     assert "2 cases timed" in result.stderr, result.stderr
     first = shown(opwright, "--perf")
     assert [case["clock"] for case in first] == ["modelled"] * 2 and first[0]["end_to_end_ns"] is None

@@ -25,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import eltwise  # noqa: E402
+import families  # noqa: E402
 import movement  # noqa: E402
 import sums  # noqa: E402
 from cases import ANYTHING, Case, torch  # noqa: E402
@@ -33,7 +34,7 @@ DIGESTS = HERE / "digests.tsv"
 
 
 def all_cases() -> list[Case]:
-    return [*eltwise.every(), *movement.every(), *sums.every()]
+    return [*eltwise.every(), *movement.every(), *sums.every(), *families.every()]
 
 
 def answers(binary: str, cases: list[Case]) -> list[dict[str, Any]]:

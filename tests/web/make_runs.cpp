@@ -1,5 +1,5 @@
 // Writes a store with the results of a made-up run, for tests of `opwright report --html`.
-//   make_runs STORE UID KIND [COUNT]     KIND: mixed, empty, failed, accepted, against, hostile, endless
+//   make_runs STORE UID KIND [COUNT]     KIND: mixed, later, empty, failed, accepted, against, hostile, endless
 #include <fmt/format.h>
 
 #include <cmath>
@@ -105,9 +105,9 @@ CaseRecord plain_case(std::int64_t index, Dice& dice) {
   record.elements = static_cast<std::int64_t>(rows * columns * 3);
   const std::string tensor = fmt::format("tensor([1,1,{},{}] {} {} DEVICE memory({}))", rows, columns, record.dtype,
                                          record.layout, record.memory);
-  record.line =
-      fmt::format("{}(input_tensor_a={}, input_tensor_b={}, alpha={}, memory_config=memory({}), activation='{}')",
-                  record.op, tensor, tensor, dice() % 7, record.memory, dice() % 2 ? "relu" : "none");
+  record.line = fmt::format(
+      "{}(input_tensor_a={}, input_tensor_b={}, alpha={}, memory_config=memory({}), activation=\"it's {}\")", record.op,
+      tensor, tensor, dice() % 7, record.memory, dice() % 2 ? "relu" : "none");
   record.started = "2026-11-15T20:09:21.123Z";
   record.wall_seconds = 0.002 * std::exp(4 * share(dice));
   record.device_seconds = record.wall_seconds * 0.4;
@@ -170,6 +170,25 @@ CaseRecord mixed_case(std::int64_t index, Dice& dice) {
     record.faults = 6;
     record.faults_noticed = 3;
     record.unnoticed = "one row swapped, last tile zero, sign of one element";
+  }
+  return record;
+}
+
+// The cases of a mixed run a day later: every 20th is new in failing, every 20th repaired where it failed, every 20th
+// is less accurate or near zero.
+CaseRecord later_case(std::int64_t index, Dice& dice) {
+  CaseRecord record = mixed_case(index, dice);
+  const bool passed = record.outcome == Outcome::kPassed;
+  if (passed && index % 20 == 0) {
+    fail_with(record, Outcome::kCrashed, "the worker died: signal 11 (segmentation fault)");
+  } else if (passed && index % 20 == 1) {
+    judge(record, 4e-4, 0.9);
+  } else if (passed && index % 20 == 2) {
+    record.ulp = 3e36;
+  } else if (record.outcome == Outcome::kFailed) {
+    record.outcome = Outcome::kPassed;
+    record.reason.clear();
+    judge(record, 1e-6, 0.5);
   }
   return record;
 }
@@ -254,7 +273,7 @@ std::string repeat_of(const CaseRecord& record) {
 RunRecord run_of(const std::string& uid, const std::string& kind, std::int64_t count) {
   RunRecord run;
   run.uid = uid;
-  run.started = "2026-11-15T20:09:21.123Z";
+  run.started = kind == "later" ? "2026-11-16T20:09:21.123Z" : "2026-11-15T20:09:21.123Z";
   run.ended = "2026-11-15T20:13:02.500Z";
   run.host = "lab-7 (Linux 6.1, 2 x 3.1 GHz)";
   run.device = kind == "accepted" ? "ttnn:mock:n300" : "sim:n300";
@@ -274,13 +293,13 @@ RunRecord run_of(const std::string& uid, const std::string& kind, std::int64_t c
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::cerr << "usage: make_runs STORE UID mixed|empty|failed|accepted|against|hostile|endless [COUNT]\n";
+    std::cerr << "usage: make_runs STORE UID mixed|later|empty|failed|accepted|against|hostile|endless [COUNT]\n";
     return 2;
   }
   const std::string uid = argv[2], kind = argv[3];
   const std::map<std::string, std::function<CaseRecord(std::int64_t, Dice&)>> kinds{
-      {"mixed", mixed_case},     {"empty", mixed_case},     {"failed", failed_case},  {"accepted", accepted_case},
-      {"against", against_case}, {"hostile", hostile_case}, {"endless", endless_case}};
+      {"mixed", mixed_case},       {"later", later_case},     {"empty", mixed_case},     {"failed", failed_case},
+      {"accepted", accepted_case}, {"against", against_case}, {"hostile", hostile_case}, {"endless", endless_case}};
   const auto make = kinds.find(kind);
   if (make == kinds.end()) {
     std::cerr << "make_runs: no kind " << kind << "\n";

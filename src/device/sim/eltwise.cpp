@@ -112,6 +112,7 @@ bool has_integer_path(Unary op) {
     case Unary::kGez:
     case Unary::kGtz:
     case Unary::kIdentity:
+    case Unary::kLeakyRelu:  // of no sign
     case Unary::kLez:
     case Unary::kLogicalNot:
     case Unary::kLtz:

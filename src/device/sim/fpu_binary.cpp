@@ -61,8 +61,9 @@ constexpr int kMaxPhases = 4;  // element-wise kernels run at HiFi4
 
 bool is_zero(float value) { return lane::exponent_of(value) == 0; }
 
+// A 16-bit destination has no NaN.
 float nearest_even(float value, Dst dst) {
-  if (std::isnan(value)) return std::copysign(INFINITY, value);
+  if (std::isnan(value)) return dst == Dst::kFp32 ? value : std::copysign(INFINITY, value);
   return round_to_dst(lane::flush(value), dst);
 }
 float away(float value, Dst dst) { return dst == Dst::kBf16 ? lane::round_bf16(value) : lane::flush(value); }

@@ -96,7 +96,6 @@ constexpr std::array kNames{
     std::pair{Unary::kSilu, std::string_view("silu")},
     std::pair{Unary::kSin, std::string_view("sin")},
     std::pair{Unary::kSinh, std::string_view("sinh")},
-    std::pair{Unary::kSoftcap, std::string_view("softcap")},
     std::pair{Unary::kSoftplus, std::string_view("softplus")},
     std::pair{Unary::kSoftshrink, std::string_view("softshrink")},
     std::pair{Unary::kSoftsign, std::string_view("softsign")},

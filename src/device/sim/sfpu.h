@@ -87,7 +87,6 @@ enum class Unary : std::uint8_t {
   kSilu,
   kSin,
   kSinh,
-  kSoftcap,     // params: beta
   kSoftplus,    // params: beta (1), threshold (20)
   kSoftshrink,  // params: lambda (0.5)
   kSoftsign,

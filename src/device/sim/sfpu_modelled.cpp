@@ -87,8 +87,6 @@ std::optional<double> modelled(Unary op, double x, std::span<const float> params
       return std::exp2(x * std::log2(param(0, 1.0)));
     case Unary::kSelu:
       return param(0, 1.0507009873554805) * (x > 0 ? x : param(1, 1.6732632423543772) * (std::exp(x) - 1));
-    case Unary::kSoftcap:
-      return param(0, 1.0) * std::tanh(x / param(0, 1.0));
     case Unary::kSoftshrink:
       return beyond(param(0, 0.5));
     case Unary::kTanhshrink:

@@ -182,7 +182,8 @@ Checked<std::vector<HostTensor>> run_softmax(const KernelJob& job, std::size_t d
   const std::size_t rank = out.spec.shape.size();
   if (rank == 0 || dim + 1 == rank) {
     OPWRIGHT_CHECK_ASSIGN(const MaskRows mask, mask_rows(job));
-    OPWRIGHT_CHECK_ASSIGN(const double scale, job.call.number("scale", 1.0));
+    OPWRIGHT_CHECK_ASSIGN(const double size, job.call.number("head_size", 1.0));  // attention divides by its root
+    OPWRIGHT_CHECK_ASSIGN(const double scale, job.call.number("scale", std::pow(size, -0.5)));
     softmax_last(job, mask, round_to_dst(static_cast<float>(scale), Dst::kBf16), mode, out);
   } else {
     softmax_down(job, dim, mode, out);

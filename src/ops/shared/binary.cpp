@@ -96,6 +96,8 @@ Checked<Operands> operands_of(const BinaryOp& op, const BoundCall& call) {
   out.a = *a;
   if (const TensorSpec* b = call.tensor(op.second)) {
     out.b = *b;
+  } else if (!op.takes_number) {
+    return type_error(call.op, op.second, call.find(op.second) ? *call.find(op.second) : Value());
   } else {
     const bool* flag = call.passed(op.second) ? call.find(op.second)->as_bool() : nullptr;
     if (flag != nullptr) {
@@ -151,7 +153,7 @@ std::vector<Param> binary_params(const BinaryOp& op) {
                          {.name = op.second, .era1 = 1, .required = true, .role = op.data}};
   int next = 2;  // the in-place variants lack three parameters, and those behind them move up
   if (!op.in_place) {
-    out.push_back({.name = "dtype", .era1 = next++});
+    if (op.converts) out.push_back({.name = "dtype", .era1 = next++});
     out.push_back({.name = "memory_config", .era1 = next++});
     out.push_back({.name = "output_tensor", .era1 = next++, .role = Role::kBuffer});
   }
@@ -219,6 +221,9 @@ Checked<std::vector<OutputSpec>> infer_binary(const BinaryOp& op, const BoundCal
   const auto dtype_b = of.b ? std::optional(of.b->dtype.value) : std::nullopt;
   OPWRIGHT_CHECK_ASSIGN(const BinaryDtypes dtypes, binary_dtypes(op, of.a.dtype.value, dtype_b, of.scalar));
   const bool integers = op.dtypes == BinaryOp::Dtypes::kQuotient && dtypes.a == DType::kInt32;
+  const bool fraction = !of.b && of.scalar != std::trunc(of.scalar);
+  OPWRIGHT_REQUIRE(!integers || !op.in_place || fraction || given->dtype.value == DType::kFloat32,
+                   "For integer division, supported output dtype is FLOAT32");
   OPWRIGHT_REQUIRE(!integers || asked == DType::kAbsent || asked == DType::kFloat32,
                    "Incorrect output_dtype value for Integer Division(expected FLOAT32): {}",
                    eltwise::dtype_text(asked));
@@ -250,11 +255,18 @@ class OperandRows {
   OperandRows(const HostTensor* tensor, double scalar, const Shape& shape, std::span<const ExactActivation> functions)
       : tensor_(tensor), rows_(tensor != nullptr ? tensor->spec.shape : Shape{}, shape), functions_(functions) {
     scalar_ = apply_all(functions, scalar);
+    ends_at_zero_ =
+        !functions.empty() && !(std::isfinite(apply_all(functions, 0.0)) && std::isfinite(apply_all(functions, -0.0)));
   }
   void select(std::int64_t row) { offset_ = tensor_ == nullptr ? 0 : rows_.offset(row); }
   double operator[](std::int64_t i) const {
     if (tensor_ == nullptr) return scalar_;
     return apply_all(functions_, tensor_->at(offset_ + (rows_.steps() ? i : 0)));
+  }
+  // Whether the function has no value at what devices may take the number for: they know no denormals, nor the sign of
+  // 0.
+  bool at_its_end(std::int64_t i) const {
+    return ends_at_zero_ && tensor_ != nullptr && std::abs(tensor_->at(offset_ + (rows_.steps() ? i : 0))) < 0x1p-126;
   }
 
  private:
@@ -262,6 +274,7 @@ class OperandRows {
   BroadcastRows rows_;
   std::span<const ExactActivation> functions_;
   double scalar_ = 0;
+  bool ends_at_zero_ = false;
   std::int64_t offset_ = 0;
 };
 
@@ -291,6 +304,9 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
   const auto size = static_cast<std::size_t>(job.rows.count() * job.rows.length);
   exact.value.resize(size);
   if (op.cancels || !functions.after.empty()) exact.magnitude.resize(size);
+  // NaN of an operand's function goes through the matrix engine, which has only infinities; a float32 result shows it.
+  const bool nan_is_open =
+      (!functions.first.empty() || !functions.second.empty()) && spec.dtype.value == DType::kFloat32;
   const bool integers = is_integer(spec.dtype.value);
   std::size_t at = 0;
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
@@ -303,9 +319,11 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
       exact.value[at] = integers ? wrapped(apply_all(functions.after, plain), spec.dtype.value) : plain;
       if (!exact.magnitude.empty())
         exact.magnitude[at] = op.cancels ? std::max(std::fabs(x), std::fabs(y)) : std::fabs(plain);
+      if (a.at_its_end(i) || b.at_its_end(i) || (nan_is_open && std::isnan(plain))) exact.open.push_back(at);
     }
   }
   if (!integers) apply_after(functions.after, exact);
+  std::ranges::sort(exact.open);
   return exact;
 }
 
@@ -318,7 +336,8 @@ ErrorBudget binary_budget(const BinaryOp& op, const BoundCall& call, std::span<c
   if ((kept || is_integer(out.dtype.value)) && !fused)
     return {.kind = ErrorBudget::Kind::kExact, .why = kept ? "nothing to round" : "integer arithmetic"};
 
-  ErrorBudget budget{.kind = ErrorBudget::Kind::kElementwise, .ulps = op.ulps, .why = "one rounding of the result"};
+  ErrorBudget budget{
+      .kind = ErrorBudget::Kind::kElementwise, .ulps = op.ulps, .floor = op.floor, .why = "one rounding of the result"};
   const TensorSpec* b = call.tensor(op.second);
   const bool narrow = out.dtype.value != DType::kFloat32 || a == nullptr || a->dtype.value != DType::kFloat32 ||
                       (b != nullptr && b->dtype.value != DType::kFloat32);

@@ -18,8 +18,10 @@ struct BinaryOp {
     kCompare,   // as sums; UINT8 runs as UINT16
     kSame,      // one dtype for both
     kPower,     // floats, one dtype for both
-    kFloats,    // floats of any kind together
+    kSigned,    // floats or INT32, one dtype for both
     kInteger,   // integers alone, one dtype for both
+    kWide,      // … of 32 bits
+    kInt32,     // … of 32 bits with a sign
   };
   std::string_view name;  // "ttnn.add"
   std::string_view type;  // of the library's BinaryOpType: "ADD"
@@ -29,12 +31,15 @@ struct BinaryOp {
   bool cancels = false;  // the result may be far smaller than its operands
   bool rounds = true;    // false: the result is 0, 1 or one of the operands
   double ulps = 1;       // of the output, where operands are exact
+  double floor = 0;        // below which the error is absolute
   std::string_view first = "input_tensor_a";
   std::string_view second = "input_tensor_b";
   std::string_view number = {};  // what the overload for a number calls the second, where that is another name
   Role data = Role::kPlain;      // of both operands
   OnWhole on_whole = OnWhole::kAsBudgeted;
   std::string_view alias = {};
+  bool takes_number = true;  // as its second operand
+  bool converts = true;      // has `dtype`
 };
 
 std::vector<Param> binary_params(const BinaryOp& op);

@@ -15,7 +15,8 @@ using Dtypes = BinaryOp::Dtypes;
 bool wide_integer(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kUint32; }
 
 bool takes(Dtypes dtypes, DType dtype) {
-  if (!is_integer(dtype)) return dtypes != Dtypes::kInteger;
+  const bool integers = dtypes == Dtypes::kInteger || dtypes == Dtypes::kWide || dtypes == Dtypes::kInt32;
+  if (!is_integer(dtype)) return !integers;
   switch (dtypes) {
     case Dtypes::kSum:
     case Dtypes::kProduct:
@@ -26,16 +27,20 @@ bool takes(Dtypes dtypes, DType dtype) {
     case Dtypes::kSame:
       return wide_integer(dtype);
     case Dtypes::kPower:
-    case Dtypes::kFloats:
       return false;
     case Dtypes::kInteger:
       return dtype != DType::kUint8;
+    case Dtypes::kWide:
+      return wide_integer(dtype);
+    case Dtypes::kInt32:
+    case Dtypes::kSigned:
+      return dtype == DType::kInt32;
   }
   return false;
 }
 
 bool together(Dtypes dtypes, DType a, DType b) {
-  if (dtypes == Dtypes::kSame || dtypes == Dtypes::kPower || dtypes == Dtypes::kInteger) return a == b;
+  if (dtypes == Dtypes::kSame || dtypes == Dtypes::kPower || dtypes == Dtypes::kSigned) return a == b;
   return is_integer(a) || is_integer(b) ? a == b : true;
 }
 
@@ -50,7 +55,8 @@ Checked<BinaryDtypes> binary_dtypes(const BinaryOp& op, DType a, std::optional<D
   if (converts && b) {
     if (wide_integer(a) && !is_integer(*b)) out.a = float_beside(*b);
     if (wide_integer(*b) && !is_integer(a)) out.b = float_beside(a);
-  } else if (converts && !op.in_place && wide_integer(a) && scalar != std::trunc(scalar)) {
+  } else if ((converts || op.type == "REMAINDER" || op.type == "FMOD") && !b && !op.in_place && wide_integer(a) &&
+             scalar != std::trunc(scalar)) {
     out.a = DType::kFloat32;
   }
   if (op.dtypes == Dtypes::kCompare && out.a == DType::kUint8) out.a = DType::kUint16;

@@ -238,6 +238,13 @@ ErrorBudget sum_budget(std::int64_t terms) {
           .why = fmt::format("sum of {} values, float32 destination", terms)};
 }
 
+double rounding_of_factor(double factor) {
+  if (factor == 0 || !std::isfinite(factor)) return 0;
+  int exponent = 0;
+  const double held = std::ldexp(std::frexp(std::abs(factor), &exponent), 8);  // 8 bits before the point
+  return (held - std::floor(held)) / held;                                     // cut; the nearest one is no further
+}
+
 ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how) {
   if (how.selects) return {.kind = ErrorBudget::Kind::kSelection, .why = "one of the values"};
   const TensorSpec* input = call.tensor("input_tensor");
@@ -259,6 +266,8 @@ ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how) {
             .why = fmt::format("spread of {} values around their mean, modelled", terms)};
   // What the source registers do not hold of a float32, as in products.
   if (input != nullptr && input->dtype.value == DType::kFloat32) budget.relative += 0x1p-10;
+  const double scalar = call.number("scalar", 1.0).value_or(1.0);
+  budget.common = rounding_of_factor(how.averages && terms > 0 ? scalar / static_cast<double>(terms) : scalar);
   // One dimension after the other; between them the sums lie in memory.
   budget.passes = std::max<std::int64_t>(passes, 1);
   if (passes > 1) budget.why += fmt::format(", rounded {} times", passes);

@@ -17,6 +17,8 @@ namespace opwright {
 
 // Sums of `terms` values on the matrix engine with a float32 destination.
 ErrorBudget sum_budget(std::int64_t terms);
+// How far a constant factor is off in the bfloat16 tile that holds it, as a part of it.
+double rounding_of_factor(double factor);
 
 // What a reduction is. As it stands here: a sum.
 struct Reduction {

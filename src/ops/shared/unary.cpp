@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -21,6 +22,11 @@ std::string_view function_of(const UnaryOp& op) {
   return name;
 }
 
+bool asks_for_zero(std::string_view function) {
+  constexpr std::array<std::string_view, 7> kThese{"eqz", "gez", "heaviside", "logical_not", "ltz", "nez", "sign"};
+  return std::ranges::find(kThese, function) != kThese.end();
+}
+
 bool takes(UnaryOp::Integers integers, DType dtype) {
   if (!is_integer(dtype)) return true;
   switch (integers) {
@@ -30,6 +36,8 @@ bool takes(UnaryOp::Integers integers, DType dtype) {
       return dtype == DType::kInt32;
     case UnaryOp::Integers::kWide:
       return dtype == DType::kInt32 || dtype == DType::kUint32;
+    case UnaryOp::Integers::kUnsigned:
+      return dtype == DType::kUint32 || dtype == DType::kUint16;
     case UnaryOp::Integers::kNotUint8:
       return dtype != DType::kUint8;
     case UnaryOp::Integers::kAll:
@@ -82,6 +90,9 @@ Checked<std::vector<double>> unary_numbers(const UnaryOp& op, const BoundCall& c
   std::vector<double> out;
   for (const UnaryNumber& number : op.numbers) {
     if (number.name.empty()) continue;
+    const Value* given = call.find(number.name);
+    if (given != nullptr && given->is_null() && call.convention == Convention::kPython)
+      return type_error(call.op, number.name, *given);
     OPWRIGHT_CHECK_ASSIGN(const double value, call.number(number.name, number.otherwise));
     out.push_back(value);
   }
@@ -100,6 +111,7 @@ Checked<std::vector<OutputSpec>> infer_unary(const UnaryOp& op, const BoundCall&
   OPWRIGHT_REQUIRE(!deallocated(*input),
                    "Unary: Operands need to be allocated in buffers on the device. Buffer is null.");
   const DType from = dtype == DType::kAbsent ? input->dtype.value : dtype;
+  OPWRIGHT_REQUIRE(op.type != "LGAMMA" || !is_block_float(from), "Unary: LGAMMA requires BFLOAT16 or FLOAT32 input");
   OPWRIGHT_REQUIRE(takes(op.integers, from), "Unary: UnaryOpType::{} does not support integer input dtype {}", op.type,
                    eltwise::dtype_text(from));
   // A shard without elements leaves the program's buffers nothing to lie in.
@@ -160,6 +172,13 @@ Checked<Exact> unary_reference(const UnaryOp& op, const ReferenceJob& job) {
     const std::vector<double> given = map_rows(job, input, [](double x) { return x; }).value;
     for (std::size_t i = 0; i < given.size(); ++i)
       if (given[i] == -INFINITY) exact.open.push_back(i);
+  }
+  // Kernels that look at the bits take -0 for less than 0, and for other than 0.
+  if (asks_for_zero(function_of(op))) {
+    const std::vector<double> given = map_rows(job, input, [](double x) { return x; }).value;
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (given[i] == 0 && std::signbit(given[i])) exact.open.push_back(i);
+    for (const std::size_t i : exact.open) exact.value[i] = std::nan("");
   }
   OPWRIGHT_CHECK_ASSIGN(const bool fast, runs_fast(job.call));
   // The error of a fast variant depends on where it is asked.

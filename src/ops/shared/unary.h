@@ -18,7 +18,7 @@ struct UnaryNumber {
 };
 
 struct UnaryOp {
-  enum class Integers : std::uint8_t { kNone, kInt32, kWide, kNotUint8, kAll };
+  enum class Integers : std::uint8_t { kNone, kInt32, kWide, kUnsigned, kNotUint8, kAll };
   std::string_view name;   // "ttnn.tanh"; its last part is a function that unary_exact.h knows
   std::string_view type;   // of the library's UnaryOpType: "TANH"
   bool fast_flag = false;  // has fast_and_approximate_mode
@@ -31,6 +31,7 @@ struct UnaryOp {
   std::string_view alias = {};
   std::string_view keyword = {};  // a further parameter, by name only
   std::array<UnaryNumber, 2> numbers = {};
+  bool constant = false;  // every element of the result is the same
   bool in_place = false;  // writes into its operand, and gives it back
 };
 

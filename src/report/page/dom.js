@@ -107,7 +107,7 @@ function figure(value, digits = 4) {
 function pccText(value) {
   if (!Number.isFinite(value) || value === 1) return figure(value);
   const nines = value < 1 ? Math.max(0, Math.floor(-Math.log10(1 - value))) : 0;
-  return value.toFixed(Math.min(15, Math.max(4, nines + 2)));
+  return nines > 9 ? `1 − ${(1 - value).toExponential(0)}` : value.toFixed(Math.max(4, nines + 2));
 }
 
 const shownName = (name) => (name === "" ? "unknown" : cut(name, MOST_NAME));

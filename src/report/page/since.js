@@ -32,7 +32,8 @@ function sinceList(list) {
 
 function sinceCase([op, line, from, to]) {
   const row = rowOfLine(line);
-  const change = el("span", { class: "note" }, `${from} → ${to}`);
+  const readable = (words) => words.replace(/[\d.]+e\+(\d+) ULP/g, (found, power) => (10 ** power >= NEAR_ZERO_ULP ? "ULP of a value near zero" : found));
+  const change = el("span", { class: "note" }, `${readable(from)} → ${readable(to)}`);
   return [row === undefined ? el("span", null, shownName(op)) : el("button", { type: "button", class: "link", onclick: () => openCase(row) },
     `${shownName(op)} #${report.col.index[row]}`), " ", change];
 }
@@ -60,11 +61,11 @@ function historyOf(row, details) {
     el("div", { class: "past", role: "img", "aria-label": past.map((one) => shownOutcome(one.outcome)).join(", ") },
       past.map((one) => el("span", { class: `past-run o-${one.outcome}`, title: `${one.uid}: ${shownOutcome(one.outcome)}` }, SIGNS[one.outcome] || "•"))),
     el("div", { class: "fit" }, el("table", { class: "small" },
-      el("thead", null, el("tr", null, ["Run", "Device", "Outcome", "PCC", "Device time"].map((name) => el("th", { scope: "col" }, name)))),
+      el("thead", null, el("tr", null, [["Run"], ["Device", "wide-only"], ["Outcome"], ["PCC"], ["Device time", "wide-only"]].map(([name, kind]) => el("th", { scope: "col", class: kind }, name)))),
       el("tbody", null, past.toReversed().map((one) => el("tr", one.now ? { class: "chosen" } : null,
         el("td", null, el("span", { class: "nowrap" }, when(one.started).slice(0, 16)), one.commit && el("span", { class: "note" }, ` ${one.commit.slice(0, 8)}`)),
-        el("td", null, cut(one.device, MOST_NAME)), el("td", null, badge(one.outcome)), el("td", { class: "number" }, pccText(one.pcc)),
-        el("td", { class: "number" }, one.time ? seconds(one.time) : "–")))))),
+        el("td", { class: "wide-only" }, cut(one.device, MOST_NAME)), el("td", null, badge(one.outcome)), el("td", { class: "number" }, pccText(one.pcc)),
+        el("td", { class: "number wide-only" }, one.time ? seconds(one.time) : "–")))))),
     report.run.past_left_out > 0 && el("p", { class: "note" }, `${plural(report.run.past_left_out, "older run")} not read; opwright results --history has all.`),
   ];
 }

@@ -29,7 +29,7 @@ function headRow(columns, order, onorder) {
   })));
 }
 
-const classOf = (column) => [column.number && "number", column.wide && "wide-only", column.word && "word", column.narrow && "narrow", column.grow && "grow"].filter(Boolean).join(" ");
+const classOf = (column) => [column.number && "number", column.wide && "wide-only", column.roomy && "roomy-only", column.word && "word", column.narrow && "narrow", column.grow && "grow"].filter(Boolean).join(" ");
 const cellsOf = (columns, item) =>
   columns.map((column, i) => el(i === 0 && column.heads ? "th" : "td",
     { class: classOf(column), scope: i === 0 && column.heads ? "row" : null }, column.cell(item)));
@@ -69,7 +69,7 @@ function groupColumns(property, label) {
     { name: "calls", label: "Calls %", number: true, wide: true, value: (g) => (g.sum.calls ? g.sum.goodCalls / g.sum.calls : null),
       cell: (g) => percent(g.sum.goodCalls, g.sum.calls) },
     { name: "pcc", label: "Lowest PCC", number: true, value: (g) => g.sum.pccMin, cell: (g) => pccText(g.sum.pccMin) },
-    { name: "average", label: "Average PCC", number: true, wide: true, value: (g) => g.sum.pccAvg, cell: (g) => pccText(g.sum.pccAvg) },
+    { name: "average", label: "Average PCC", number: true, roomy: true, value: (g) => g.sum.pccAvg, cell: (g) => pccText(g.sum.pccAvg) },
     { name: "wall", label: "Time", number: true, wide: true, falls: true, value: (g) => g.sum.wall, cell: (g) => seconds(g.sum.wall) },
   ];
 }

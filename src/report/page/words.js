@@ -137,13 +137,13 @@ function argumentTables(list) {
   const tensors = list.filter((row) => row.length > 2);
   const values = list.filter((row) => row.length === 2);
   const used = TENSOR_COLUMNS.map((_, i) => tensors.some((row) => row[i]));
-  const cellsFor = (row) => row.map((cell, i) => used[i] && el(i ? "td" : "th", i ? null : { scope: "row" }, argumentName(cell, i)));
+  const cellsFor = (row) => row.map((cell, i) => used[i] && el(i ? "td" : "th", i ? null : { scope: "row" }, cell === "" ? null : argumentName(cell, i)));
   return [
     tensors.length > 0 && el("div", { class: "fit" }, el("table", { class: "small arguments" },
       el("thead", null, el("tr", null, TENSOR_COLUMNS.map((name, i) => used[i] && el("th", { scope: "col" }, name)))),
       el("tbody", null, tensors.slice(0, MOST_ITEMS).map((row) => el("tr", null, cellsFor(row)))))),
     values.length > 0 && el("dl", { class: "pairs values" }, values.slice(0, MOST_ITEMS).map(([name, value]) =>
-      [el("dt", null, argumentName(name, 0)), el("dd", null, el("code", null, value))])),
+      [el("dt", null, argumentName(name, 0)), el("dd", null, el("code", null, value.replace(/,(?=\S)/g, ", ")))])),
     list.length > MOST_ITEMS && el("p", { class: "note" }, `${plural(list.length - MOST_ITEMS, "argument")} more in the case line.`),
   ];
 }

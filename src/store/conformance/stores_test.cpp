@@ -3,6 +3,7 @@
 
 #include "model/record_json.h"
 #include "store/conformance/memory_store.h"
+#include "store/conformance/server_place.h"
 #include "store/conformance/store_under_test.h"
 #include "store/sqlite_door.h"
 
@@ -45,7 +46,15 @@ std::vector<StoreUnderTest> all_stores() {
                          {"AKilledImportLeavesNothing", gone},
                          {"OlderStoresAreReadAsTheyLie", "there are no older ones"},
                          {"OlderStoresAreBroughtUpToDate", "there are no older ones"}}};
-  return {file, memory};
+  const std::string beside = "on a server results do not wait for an import (postgresql/server_test.cpp)";
+  StoreUnderTest server{"postgresql",
+                        [] { return server_place(); },
+                        {},
+                        {{"ResultsAreWrittenBetweenTransactionsAndWaitForOne", beside},
+                         {"OlderStoresAreReadAsTheyLie", "there are no older ones"},
+                         {"OlderStoresAreBroughtUpToDate", "there are no older ones"}}};
+  server.missing = no_server();
+  return {file, memory, server};
 }
 
 std::vector<std::string> content_of(Store& store) {

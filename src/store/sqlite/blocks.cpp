@@ -20,8 +20,6 @@ Result<Statement> prepare_find(Database& database, Part part) {
   return database.prepare(fmt::format("SELECT {}, sum FROM {} WHERE id = ?", column_list(table), table.table));
 }
 
-std::int64_t first_of(std::int64_t group) { return group << kRangeBits; }
-
 // The row of a block, verified, and that it is the one that was written last. False: there is none.
 Result<bool> find_block(Database& database, Verifier& verifier, Part part, std::int64_t group, Statement& find) {
   OPWRIGHT_TRY_ASSIGN(const bool is_there, find.bind(1, group).step());
@@ -76,7 +74,7 @@ Result<std::string> CardMaker::make(Database& database, Verifier& verifier, std:
   };
   OPWRIGHT_TRY(check(Part::kConfiguration, group));
   OPWRIGHT_TRY(check(Part::kForm, group));
-  const std::int64_t first = first_of(group), last = first_of(group + 1) - 1;
+  const std::int64_t first = first_of_range(group), last = first_of_range(group + 1) - 1;
   std::vector<CardRow> rows;
   configurations_.bind(1, first).bind(2, last);
   OPWRIGHT_TRY(each(configurations_, Part::kConfiguration, [&](const Statement& row) {
@@ -119,7 +117,7 @@ Status for_each_parts(Database& database,
     OPWRIGHT_TRY_ASSIGN(const bool row, list.step());
     if (!row) return {};
     if (!block.open(list.blob(1))) return fail(unreadable(database, Part::kRecord, list.integer(0)));
-    for (std::int64_t id = first_of(list.integer(0)); id < first_of(list.integer(0) + 1); ++id) {
+    for (std::int64_t id = first_of_range(list.integer(0)); id < first_of_range(list.integer(0) + 1); ++id) {
       if (!block.entry(id).is_there) continue;
       std::string parts;
       for (const std::uint32_t place : block.places(block.entry(id))) append_sized(parts, block.table()[place]);
@@ -244,7 +242,7 @@ Status BlockWriter::write_record(Database& database, Verifier& verifier, Tally& 
     records_.find.reset();
     OPWRIGHT_TRY(sound);
     if (!read) return fail(unreadable(database, Part::kRecord, group));
-    for (std::int64_t id = first_of(group); id < first_of(group + 1); ++id) {
+    for (std::int64_t id = first_of_range(group); id < first_of_range(group + 1); ++id) {
       if (old.entry(id).is_there && !record_.has(id)) record_.add(id, old);
     }
   }
@@ -293,7 +291,7 @@ Result<std::vector<ConfigId>> BlockWriter::without_records(Database& database) {
 // Of a group in which all is new; takes its sightings from the front of `seen`.
 std::string BlockWriter::new_cards(std::int64_t group, std::span<const Sighting>& seen) const {
   std::vector<CardRow> rows;
-  for (std::int64_t id = std::max(first_of(group), first_.value); id < first_of(group + 1); ++id) {
+  for (std::int64_t id = std::max(first_of_range(group), first_.value); id < first_of_range(group + 1); ++id) {
     const auto place = static_cast<std::size_t>(id - first_.value);
     if (place >= heads_.size()) break;
     CardRow row{
@@ -309,7 +307,7 @@ std::string BlockWriter::new_cards(std::int64_t group, std::span<const Sighting>
 Status BlockWriter::finish(Database& database, Verifier& verifier, Tally& tally) {
   OPWRIGHT_TRY(write_replaced(database, verifier, tally));
   // Numbers begin with 1: nothing is in front of it in its group.
-  const bool all_new = first_.value <= 1 || first_.value == first_of(range_group(first_.value));
+  const bool all_new = first_.value <= 1 || first_.value == first_of_range(range_group(first_.value));
   const std::int64_t first_new = range_group(first_.value) + (all_new ? 0 : 1);
   if (!heads_.empty()) changed_.insert(range_group(first_.value));
   for (const std::int64_t group : changed_) {
@@ -323,7 +321,7 @@ Status BlockWriter::finish(Database& database, Verifier& verifier, Tally& tally)
     std::stable_sort(seen_.begin(), seen_.end(), by_configuration);
   std::span<const Sighting> seen(seen_);
   const std::int64_t behind = first_.value + static_cast<std::int64_t>(heads_.size());
-  for (std::int64_t group = first_new; first_of(group) < behind; ++group)
+  for (std::int64_t group = first_new; first_of_range(group) < behind; ++group)
     OPWRIGHT_TRY(put(database, verifier, tally, Part::kCard, group, new_cards(group, seen)));
   heads_.clear();
   seen_.clear();

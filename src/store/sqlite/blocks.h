@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/encoding/block.h"
 #include "store/rows.h"
-#include "store/sqlite/block.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"

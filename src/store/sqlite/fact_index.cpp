@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "store/sqlite/posting_list.h"
+#include "store/encoding/posting_list.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sums.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "store/reader.h"
-#include "store/sqlite/grouped.h"
+#include "store/encoding/grouped.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"

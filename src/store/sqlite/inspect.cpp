@@ -2,8 +2,8 @@
 
 #include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
-#include "store/sqlite/pack.h"
-#include "store/sqlite/posting_list.h"
+#include "store/encoding/pack.h"
+#include "store/encoding/posting_list.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/verify.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "store/sqlite/row_bytes.h"
+#include "store/encoding/row_bytes.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite_door.h"
 

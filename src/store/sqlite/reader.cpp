@@ -4,14 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
-#include <iterator>
-#include <set>
 #include <tuple>
 
-#include "model/test_id.h"
-#include "store/sqlite/posting_list.h"
+#include "store/encoding/posting_list.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite_door.h"
 
@@ -22,49 +18,18 @@ constexpr std::size_t kOpenPacks = 16;
 
 using Names = std::unordered_map<std::int64_t, OccurrenceRow>;
 
-// Parametrisations of a test are one source.
-std::int64_t count_functions(const Names& sources) {
-  std::set<std::string> functions;
-  for (const auto& [id, row] : sources) {
-    if (id != 0) functions.insert(test_function(row.source));
-  }
-  return static_cast<std::int64_t>(functions.size());
-}
-
-// The same among these sources: "3,7,8".
+// Of the sources with these ids, "3,7,8"; 0 is none.
 std::int64_t count_functions(const Names& sources, std::string_view ids) {
-  Names among;
+  std::vector<std::string_view> among;
   while (!ids.empty()) {
     std::int64_t id = 0;
     const auto [end, error] = std::from_chars(ids.data(), ids.data() + ids.size(), id);
     if (error != std::errc()) break;
     ids.remove_prefix(static_cast<std::size_t>(end - ids.data()));
     if (ids.starts_with(',')) ids.remove_prefix(1);
-    if (const auto known = sources.find(id); known != sources.end()) among.insert(*known);
+    if (const auto known = sources.find(id); known != sources.end() && id != 0) among.push_back(known->second.source);
   }
-  return count_functions(among);
-}
-
-// Each once. Ids are dense and lists are long: marks in a row are faster than sorting.
-std::vector<std::int64_t> ascending(std::vector<std::int64_t> ids) {
-  const auto [low, high] = std::minmax_element(ids.begin(), ids.end());
-  if (ids.size() < 64 || static_cast<std::uint64_t>(*high - *low) / 64 > ids.size()) {
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    return ids;
-  }
-  const std::int64_t first = *low;
-  std::vector<std::uint64_t> marks(static_cast<std::size_t>(*high - first) / 64 + 1);
-  for (const std::int64_t id : ids) {
-    const auto place = static_cast<std::uint64_t>(id - first);
-    marks[place / 64] |= std::uint64_t{1} << place % 64;
-  }
-  ids.clear();
-  for (std::size_t i = 0; i < marks.size(); ++i) {
-    for (std::uint64_t left = marks[i]; left != 0; left &= left - 1)
-      ids.push_back(first + static_cast<std::int64_t>(i * 64) + std::countr_zero(left));
-  }
-  return ids;
+  return store::count_functions(among);
 }
 
 }  // namespace
@@ -117,7 +82,9 @@ Result<Totals> Reader::totals() {
   OPWRIGHT_TRY_ASSIGN(totals.configurations, count("configuration"));
   OPWRIGHT_TRY_ASSIGN(totals.forms, count("form"));
   const auto known = [](const auto& rows) { return static_cast<std::int64_t>(rows.size() - rows.count(0)); };
-  totals.sources = count_functions(sources_);
+  std::vector<std::string_view> texts;
+  for (const auto& [id, row] : sources_) texts.push_back(id != 0 ? std::string_view(row.source) : "");
+  totals.sources = store::count_functions(texts);
   totals.machines = known(machines_);
   totals.traces = static_cast<std::int64_t>(traces_.size());
   OPWRIGHT_TRY_ASSIGN(totals.schema, database_.query_integer("PRAGMA user_version"));
@@ -157,7 +124,7 @@ Result<std::vector<std::string>> Reader::operation_names() {
   return names;
 }
 
-Result<std::vector<std::int64_t>> Reader::posting(std::uint64_t term) {
+Result<std::vector<std::int64_t>> Reader::with_term(std::uint64_t term) {
   std::vector<std::int64_t> ids;
   OPWRIGHT_TRY(verifier_.check(database_, Part::kPosting, top_group(static_cast<std::int64_t>(term))));
   find_posting_.bind(1, static_cast<std::int64_t>(term));
@@ -170,7 +137,7 @@ Result<std::vector<std::int64_t>> Reader::posting(std::uint64_t term) {
   }
 }
 
-Result<std::vector<std::int64_t>> Reader::all_configurations() {
+Result<std::vector<std::int64_t>> Reader::all() {
   OPWRIGHT_TRY(verifier_.check_all(database_, Part::kConfiguration));
   OPWRIGHT_TRY_ASSIGN(Statement statement, database_.prepare("SELECT id FROM configuration ORDER BY id"));
   std::vector<std::int64_t> ids;
@@ -179,22 +146,6 @@ Result<std::vector<std::int64_t>> Reader::all_configurations() {
     if (!row) return ids;
     ids.push_back(statement.integer(0));
   }
-}
-
-Result<std::vector<std::int64_t>> Reader::any_of(const AnyOf& any, bool& sure) {
-  std::vector<std::int64_t> ids;
-  OPWRIGHT_TRY(facts_.find(database_, verifier_, any.doubtful, ids));
-  sure = sure && ids.empty() && facts_.first() <= 1;
-  OPWRIGHT_TRY(facts_.find(database_, verifier_, any.ranges, ids));
-  for (const std::uint64_t term : any.terms) {
-    OPWRIGHT_TRY_ASSIGN(const auto list, posting(term));
-    ids.insert(ids.end(), list.begin(), list.end());
-  }
-  if (facts_.first() > 1) {  // of these nobody knows
-    OPWRIGHT_TRY_ASSIGN(const auto all, all_configurations());
-    ids.insert(ids.end(), all.begin(), std::lower_bound(all.begin(), all.end(), facts_.first()));
-  }
-  return ascending(std::move(ids));
 }
 
 Result<std::vector<SourceRow>> Reader::sources() {
@@ -211,47 +162,6 @@ Result<std::vector<MachineRow>> Reader::machines() {
 
 Result<std::vector<Word>> Reader::words(std::span<const std::uint64_t> kinds) {
   return facts_.words(database_, verifier_, kinds);
-}
-
-Result<std::vector<std::int64_t>> Reader::narrowed(const Way& way, bool& sure) {
-  sure = sure && way.is_exact;
-  if (way.terms.empty() && way.facts.empty()) return all_configurations();
-  std::vector<std::vector<std::int64_t>> lists;
-  for (const std::uint64_t term : way.terms) {
-    OPWRIGHT_TRY_ASSIGN(auto list, posting(term));
-    if (list.empty()) return list;
-    lists.push_back(std::move(list));
-  }
-  for (const AnyOf& any : way.facts) {
-    OPWRIGHT_TRY_ASSIGN(auto list, any_of(any, sure));
-    if (list.empty()) return list;
-    lists.push_back(std::move(list));
-  }
-  std::sort(lists.begin(), lists.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  std::vector<std::int64_t> both;
-  for (std::size_t i = 1; i < lists.size(); ++i) {
-    both.clear();
-    std::set_intersection(lists[0].begin(), lists[0].end(), lists[i].begin(), lists[i].end(), std::back_inserter(both));
-    lists[0].swap(both);
-  }
-  return std::move(lists[0]);
-}
-
-Result<Candidates> Reader::narrow(std::span<const Way> ways) {
-  std::vector<std::int64_t> all;
-  bool sure = !ways.empty();
-  if (ways.empty()) {
-    OPWRIGHT_TRY_ASSIGN(all, all_configurations());
-  }
-  for (const Way& way : ways) {
-    OPWRIGHT_TRY_ASSIGN(const auto some, narrowed(way, sure));
-    all.insert(all.end(), some.begin(), some.end());
-  }
-  if (ways.size() > 1) all = ascending(std::move(all));
-  std::vector<ConfigId> ids;
-  ids.reserve(all.size());
-  for (const std::int64_t id : all) ids.push_back({id});
-  return Candidates{std::move(ids), sure};
 }
 
 Result<std::vector<ConfigId>> Reader::with_key(std::string_view hex) {

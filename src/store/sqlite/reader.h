@@ -10,17 +10,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/encoding/pack.h"
+#include "store/narrow.h"
 #include "store/reader.h"
 #include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
-#include "store/sqlite/pack.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/verify.h"
 
 namespace opwright::store::sqlite {
 
-class Reader final : public store::Reader {
+class Reader final : public store::Reader, private Index {
  public:
   // `identity` as for Writer::begin; "" reads whatever is there.
   static Result<Reader> open(const std::string& path, int wait_ms, const std::string& identity = "");
@@ -28,7 +29,7 @@ class Reader final : public store::Reader {
   Result<Totals> totals() override;
   Result<std::vector<OperationRow>> operations() override;
   Result<std::vector<std::string>> operation_names() override;
-  Result<Candidates> narrow(std::span<const Way> ways) override;
+  Result<Candidates> narrow(std::span<const Way> ways) override { return store::narrow(*this, ways); }
   Result<std::vector<SourceRow>> sources() override;
   Result<std::vector<MachineRow>> machines() override;
   Result<std::vector<Word>> words(std::span<const std::uint64_t> kinds) override;
@@ -48,12 +49,12 @@ class Reader final : public store::Reader {
   Status load_names();
   // Every row of a small table, verified.
   Status read_whole(Part part, const Verifier::Use& use);
-  Result<std::vector<std::int64_t>> all_configurations();
-  Result<std::vector<std::int64_t>> posting(std::uint64_t term);
-  // `sure` is set to false where the index does not say enough.
-  Result<std::vector<std::int64_t>> any_of(const AnyOf& any, bool& sure);
-  // What the index leaves of one way.
-  Result<std::vector<std::int64_t>> narrowed(const Way& way, bool& sure);
+  Result<std::vector<std::int64_t>> all() override;
+  Result<std::vector<std::int64_t>> with_term(std::uint64_t term) override;
+  Status with_facts(std::span<const Range> ranges, std::vector<std::int64_t>& ids) override {
+    return facts_.find(database_, verifier_, ranges, ids);
+  }
+  std::int64_t first_with_facts() const override { return facts_.first(); }
   Status append_forms(ConfigId id, std::vector<FormRow>& rows);
   Result<const Unpacked*> opened_pack(std::int64_t id);
 

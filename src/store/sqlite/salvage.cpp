@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
-#include "store/sqlite/frame.h"
+#include "store/encoding/frame.h"
 #include "store/sqlite/results_rows.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sequences.h"

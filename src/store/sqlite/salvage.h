@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "store/sqlite/pack.h"
+#include "store/encoding/pack.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/verify.h"
 #include "store/sqlite_door.h"

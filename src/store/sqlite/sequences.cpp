@@ -6,9 +6,10 @@
 #include <cstring>
 
 #include "base/limits.h"
-#include "store/sqlite/frame.h"
-#include "store/sqlite/row_bytes.h"
+#include "store/encoding/frame.h"
+#include "store/encoding/row_bytes.h"
 #include "store/sqlite/sums.h"
+#include "store/union.h"
 
 namespace opwright::store::sqlite {
 namespace {
@@ -107,14 +108,13 @@ Status SequenceWriter::begin(Database& database, Verifier& verifier, Tally& tall
   const auto known = known_.find(sequence.uid);
   if (known != known_.end()) {
     const SequenceRow before = known->second.row;
-    if (before.sequence.digest == sequence.digest) {
-      // One content from two places: only what it is called can differ.
-      if (sequence.name >= before.sequence.name) return {};
+    const Stays stays = what_stays(before.sequence, sequence);
+    if (stays == Stays::kBefore) return {};
+    if (stays == Stays::kBeforeRenamed) {
       SequenceRow renamed = before;
       renamed.sequence.name = sequence.name;
       return put_row(database, tally, renamed, &before);
     }
-    if (sequence.weight() < before.sequence.weight()) return {};
     OPWRIGHT_TRY(remove(database, verifier, tally, sequence.uid));
   }
   coming_ = SequenceRow{next_++, sequence, 0};

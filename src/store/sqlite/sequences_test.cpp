@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/limits.h"
-#include "store/sqlite/frame.h"
+#include "store/encoding/frame.h"
 #include "store/sqlite/salvage.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/test_store.h"

@@ -92,7 +92,6 @@ std::string column_list(const TablePart& part, std::int64_t schema) {
   return text;
 }
 
-std::int64_t range_group(std::int64_t number) { return number >> kRangeBits; }
 std::int64_t top_group(std::int64_t hash) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(hash) >> 58); }
 std::int64_t prefix_group(std::string_view hash) {
   return hash.empty() ? 0 : static_cast<unsigned char>(hash.front()) >> 2;

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "store/encoding/range.h"
+
 namespace opwright::store::sqlite {
 
 // In the file, as tally.part: never given a new meaning.
@@ -44,8 +46,6 @@ enum class Grouping {
   kPrefix,   // of a blob that is a hash: 64 groups
 };
 
-inline constexpr int kRangeBits = 6;
-
 struct TablePart {
   Part part;
   const char* table;
@@ -65,7 +65,6 @@ const TablePart& part_of(Part part);
 // "id, name"; of a store of that schema, with '' for a column that it does not have.
 std::string column_list(const TablePart& part, std::int64_t schema = INT64_MAX);
 
-std::int64_t range_group(std::int64_t number);
 std::int64_t top_group(std::int64_t hash);
 std::int64_t prefix_group(std::string_view hash);
 

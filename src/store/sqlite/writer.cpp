@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "store/sqlite/pack.h"
-#include "store/sqlite/posting_list.h"
-#include "store/sqlite/row_bytes.h"
+#include "store/encoding/pack.h"
+#include "store/encoding/posting_list.h"
+#include "store/encoding/row_bytes.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sums.h"
 

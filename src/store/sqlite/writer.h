@@ -14,7 +14,7 @@
 #include "model/op_config.h"
 #include "store/sqlite/blocks.h"
 #include "store/sqlite/fact_index.h"
-#include "store/sqlite/grouped.h"
+#include "store/encoding/grouped.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"

@@ -121,6 +121,9 @@ const Kernel* find_kernel(std::string_view op) {
       for (const Kernel& kernel : family) index.emplace(kernel.op, &kernel);
     return index;
   }();
+  // The softmax of attention is the same kernel under other names.
+  if (op == "ttnn.scale_mask_softmax" || op.starts_with("ttnn.transformer.attention_softmax"))
+    op = "ttnn.scale_mask_softmax_in_place";
   const auto found = by_name.find(op);
   if (found != by_name.end()) return found->second;
   const Kernel* engine = engine_kernel(op);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "device/sim/eltwise.h"
 #include "device/sim/movement.h"
+#include "device/sim/pack.h"
 #include "device/sim/reduce_tensor.h"
 
 namespace opwright::sim {
@@ -40,7 +42,6 @@ constexpr std::array kNumbered{
     Numbered{Unary::kReluMin, {Number{"lower_limit"}}},
     Numbered{Unary::kRpow, {Number{"exponent"}}},
     Numbered{Unary::kSelu, {Number{"scale", 1.0507F}, Number{"alpha", 1.67326F}}},
-    Numbered{Unary::kSoftcap, {Number{"beta"}}},
     Numbered{Unary::kSoftplus, {Number{"beta", 1}, Number{"threshold", 20}}},
     Numbered{Unary::kSoftshrink, {Number{"lambd", 0.5F}}},
     Numbered{Unary::kThreshold, {Number{"threshold"}, Number{"value"}}},
@@ -104,6 +105,16 @@ Checked<std::vector<HostTensor>> run_full(const KernelJob& job) {
   return filled(job, value);
 }
 
+Checked<std::vector<HostTensor>> run_arange(const KernelJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(std::int64_t next, job.call.integer("start", 0));
+  OPWRIGHT_CHECK_ASSIGN(const std::int64_t step, job.call.integer("step", 1));
+  HostTensor out = unwritten(job.outputs[0]);
+  for (std::int64_t& value : out.ints) value = std::exchange(next, next + step);
+  for (float& value : out.floats) value = static_cast<float>(std::exchange(next, next + step));
+  if (!out.integer()) pack(out.floats, row_length(out.spec.shape), out.spec.dtype.value, Dst::kFp32);
+  return std::vector{std::move(out)};
+}
+
 }  // namespace
 
 const Kernel* engine_kernel(std::string_view op) {
@@ -114,6 +125,9 @@ const Kernel* engine_kernel(std::string_view op) {
 
 std::span<const Kernel> fill_kernels() {
   static constexpr std::array kRows{
+      Kernel{.op = "ttnn.arange", .run = run_arange},
+      Kernel{.op = "ttnn.empty", .run = [](const KernelJob& job) { return filled(job, 0); }},
+      Kernel{.op = "ttnn.empty_like", .run = [](const KernelJob& job) { return filled(job, 0); }},
       Kernel{.op = "ttnn.full", .run = run_full},
       Kernel{.op = "ttnn.full_like", .run = run_full},
       Kernel{.op = "ttnn.ones", .run = [](const KernelJob& job) { return filled(job, 1); }},

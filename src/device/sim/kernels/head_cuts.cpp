@@ -36,10 +36,6 @@ Made cut(const KernelJob& job, bool grouped, bool turned) {
   const Shape& q = job.outputs[0].spec.shape;
   const std::int64_t dim = q[3], queries = q[1];
   std::vector<HostTensor> out;
-  if (job.outputs.size() == 1) {
-    out.push_back(cut_heads(input, job.outputs[0], {.group = queries}, false));
-    return out;
-  }
   const std::int64_t keys = job.outputs[2].spec.shape[1];
   for (std::size_t o = 0; o < 3; ++o) {
     Cut how;
@@ -53,6 +49,14 @@ Made cut(const KernelJob& job, bool grouped, bool turned) {
     }
     out.push_back(cut_heads(input, job.outputs[o], how, o == 1 && turned));
   }
+  return out;
+}
+
+// The other two results are never written: they hold what was in memory.
+Made queries_alone(const KernelJob& job) {
+  const std::int64_t heads = job.outputs[0].spec.shape[1];
+  std::vector<HostTensor> out;
+  for (const OutputSpec& output : job.outputs) out.push_back(cut_heads(job.inputs[0], output, {.group = heads}, false));
   return out;
 }
 
@@ -84,7 +88,7 @@ std::span<const Kernel> head_kernels() {
   static constexpr std::array kRows{
       Kernel{.op = "ttnn.experimental.create_qkv_heads", .run = by_group},
       Kernel{.op = "ttnn.experimental.nlp_create_qkv_heads_falcon7b", .run = by_kind},
-      Kernel{.op = "ttnn.experimental.nlp_create_qkv_heads_segformer", .run = by_kind},
+      Kernel{.op = "ttnn.experimental.nlp_create_qkv_heads_segformer", .run = queries_alone},
       Kernel{.op = "ttnn.experimental.nlp_create_qkv_heads_vit", .run = by_kind},
       Kernel{.op = "ttnn.experimental.split_query_key_value_and_split_heads", .run = by_kind_turned},
       Kernel{.op = "ttnn.transformer.concatenate_heads", .run = concatenate},

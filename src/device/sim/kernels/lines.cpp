@@ -137,8 +137,9 @@ Made gather(const KernelJob& job) {
   return std::vector{std::move(out)};
 }
 
-template <bool kAdds>
 Made scatter(const KernelJob& job) {
+  OPWRIGHT_CHECK_ASSIGN(const std::string reduce, job.call.text("reduce", ""));
+  const bool adds = job.call.op == "ttnn.scatter_add" || reduce == "add";
   const HostTensor& index = *job.input("index");
   const HostTensor& source = *job.input("src");
   OPWRIGHT_CHECK_ASSIGN(const std::int64_t asked, job.call.integer("dim", 0));
@@ -152,11 +153,11 @@ Made scatter(const KernelJob& job) {
     for (std::size_t d = index.spec.shape.size(); d-- > dim + 1;) along /= index.spec.shape[d];
     const std::int64_t from = place_in(source.spec.shape, index.spec.shape, i, dim, along % index.spec.shape[dim]);
     if (out.integer())
-      out.ints[at(to)] = kAdds ? out.ints[at(to)] + source.ints[at(from)] : source.ints[at(from)];
+      out.ints[at(to)] = adds ? out.ints[at(to)] + source.ints[at(from)] : source.ints[at(from)];
     else
-      out.floats[at(to)] = kAdds ? out.floats[at(to)] + source.floats[at(from)] : source.floats[at(from)];
+      out.floats[at(to)] = adds ? out.floats[at(to)] + source.floats[at(from)] : source.floats[at(from)];
   }
-  if (kAdds && !out.integer()) pack(out.floats, row_length(shape), out.spec.dtype.value, Dst::kFp32);
+  if (adds && !out.integer()) pack(out.floats, row_length(shape), out.spec.dtype.value, Dst::kFp32);
   repack(out);
   return std::vector{std::move(out)};
 }
@@ -187,12 +188,9 @@ Made index_fill(const KernelJob& job) {
 
 std::span<const Kernel> line_kernels() {
   static constexpr std::array kRows{
-      Kernel{.op = "ttnn.cumprod", .run = scan<true>},
-      Kernel{.op = "ttnn.cumsum", .run = scan<false>},
-      Kernel{.op = "ttnn.gather", .run = gather},
-      Kernel{.op = "ttnn.index_fill", .run = index_fill},
-      Kernel{.op = "ttnn.scatter", .run = scatter<false>},
-      Kernel{.op = "ttnn.scatter_add", .run = scatter<true>},
+      Kernel{.op = "ttnn.cumprod", .run = scan<true>}, Kernel{.op = "ttnn.cumsum", .run = scan<false>},
+      Kernel{.op = "ttnn.gather", .run = gather},      Kernel{.op = "ttnn.index_fill", .run = index_fill},
+      Kernel{.op = "ttnn.scatter", .run = scatter},    Kernel{.op = "ttnn.scatter_add", .run = scatter},
       Kernel{.op = "ttnn.sort", .run = sort},
   };
   return kRows;

@@ -92,14 +92,6 @@ Made parts(const KernelJob& job) {
   return all;
 }
 
-Made narrow(const KernelJob& job) {
-  OPWRIGHT_CHECK_ASSIGN(const std::int64_t dim, job.call.integer("dim", 0));
-  OPWRIGHT_CHECK_ASSIGN(const std::int64_t start, job.call.integer("start", 0));
-  HostTensor out = unwritten(job.outputs[0]);
-  slices(job.inputs[0], dim, out, [&](std::int64_t k) { return start + k; });
-  return one(std::move(out));
-}
-
 // Dimensions of one element have no step: a window over the result reads the same one again.
 Made expand(const KernelJob& job) {
   HostTensor out = unwritten(job.outputs[0]);
@@ -163,7 +155,6 @@ std::span<const Kernel> placing_kernels() {
       Kernel{.op = "ttnn.experimental.convert_to_chw", .run = to_chw},
       Kernel{.op = "ttnn.experimental.view", .run = as_it_is},
       Kernel{.op = "ttnn.move", .run = as_it_is},
-      Kernel{.op = "ttnn.narrow", .run = narrow},
       Kernel{.op = "ttnn.reallocate", .run = as_it_is},
       Kernel{.op = "ttnn.repeat_interleave", .run = repeat_interleave},
       Kernel{.op = "ttnn.roll", .run = roll},
