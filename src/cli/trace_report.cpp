@@ -70,7 +70,8 @@ std::string human(const jobs::TracedItem& item, const jobs::TracedOutcome& outco
   if (outcome.imported) {
     const jobs::ImportReport& report = *outcome.imported;
     text += fmt::format("store: {}: {} new, {} known, of {} in {}\n", plural(report.configurations, "configuration"),
-                        grouped(report.added), grouped(report.known), plural(report.calls, "call"), store::shown(env.store));
+                        grouped(report.added), grouped(report.known), plural(report.calls, "call"),
+                        store::shown(env.store));
     std::int64_t filtered = 0;
     for (const auto& [name, count] : report.filtered) filtered += count;
     if (!report.left_out.empty())

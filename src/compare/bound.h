@@ -9,7 +9,9 @@
 //            + (0.36 relative y)^2 + 0.21^2 relative^2 q   bits that the engine drops of operands: a bias and a noise
 //            + g^2 (y^2 + q/3)                         ties away from zero: g = 0.07 u (terms / 16) in all
 //            + (ulps x ulp)^2 / 12                     output format
-//            + 0.18 w^2 (passes - 1) (y^2 / 2 + q)     partial sums in memory between passes, w = 2^-bits of the output; and (common y)^2
+//            + 0.18 w^2 (passes - 1) (y^2 / 2 + q)     partial sums in memory between passes, w = 2^-bits of the output
+//            + (common y)^2                            a constant that all results are multiplied with, as it is
+//            rounded
 // Where partial sums of a block go to an outer accumulator (B blocks), each block is such a walk to its own part of y,
 // and the outer one rounds B times more.
 // The bound is the smaller of the worst case and of a multiple of the standard deviation that grows with the number of

@@ -156,11 +156,10 @@ std::string function(const std::string& name, const std::string& first, const Fu
 
 std::string header(const FusedTest& test) {
   return fmt::format(
-      "\"\"\"{}: {}.\n\nOut of {}: `{}_ttnn` makes the calls that were recorded, `{}_reference` computes the same "
-      "in float64.\nNeeds pytest, torch and ttnn; README.md says how to run it. Written by `opwright fuse "
+      "\"\"\"{0}: {1}.\n\nOut of {2}.\n`{0}_ttnn` makes the recorded calls, `{0}_reference` computes "
+      "the same in float64.\nNeeds pytest, torch and ttnn; README.md says how to run it. Written by `opwright fuse "
       "make`.\n\"\"\"\n",
-      test.name, comment_text(test.pattern), test.source.empty() ? "a trace" : comment_text(test.source), test.name,
-      test.name);
+      test.name, comment_text(test.pattern), test.source.empty() ? "a trace" : comment_text(test.source));
 }
 
 std::string imports(const std::string& body) {
@@ -213,9 +212,9 @@ std::string tests(const FusedTest& test) {
       "chips\")\n",
       fmt::join(test.mesh, "x"));
   std::string out = chips + no_profiler;
-  out += fmt::format(
-      "alone = pytest.mark.parametrize(\n    \"p\", [\n        pytest.param(p, id=p.id, marks=[pytest.mark.skip(reason="
-      "p.no_single_device)] if p.no_single_device else []) for p in PARAMS\n    ]\n)\n");
+  out +=
+      "alone = pytest.mark.parametrize(\n    \"p\",\n    [\n        pytest.param(p, id=p.id, marks=[pytest.mark.skip("
+      "reason=p.no_single_device)] if p.no_single_device else [])\n        for p in PARAMS\n    ],\n)\n";
   for (const bool single : {false, true}) {
     const std::string name = single ? test.name + "_single_device" : test.name;
     out +=

@@ -1,5 +1,5 @@
-// The sequence of a fused test as a picture: inputs, weights, operations, outputs; on each edge the bytes that it carries
-// on one chip. Edges that only the sequence sees stand out: a fused operator neither writes nor reads them.
+// The sequence of a fused test as a picture: inputs, weights, operations, outputs; on each edge the bytes that it
+// carries on one chip. Edges that only the sequence sees stand out: a fused operator neither writes nor reads them.
 #pragma once
 
 #include <string>

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <vector>
 
 namespace opwright::embedded {
 extern const std::string_view kFusedTestParts;
+extern const std::string_view kFusedTestReferences;
 }  // namespace opwright::embedded
 
 namespace opwright::fuse {
@@ -82,8 +84,10 @@ std::vector<Part> read_parts(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     const bool at_margin = !line.empty() && line[0] != ' ' && line[0] != ')';
     const std::string_view name = at_margin ? defined_by(line) : std::string_view();
-    if (in_header && name.empty()) continue;
-    in_header = false;
+    if (in_header) {
+      in_header = line != "\"\"\"";
+      continue;
+    }
     if (!name.empty()) {
       Part part;
       part.name = name;
@@ -99,7 +103,7 @@ std::vector<Part> read_parts(std::string_view text) {
       heading = line;
     } else if (line.starts_with("@")) {
       before += std::string(line) + "\n";
-    } else if (before.empty()) {
+    } else if (before.empty() && !out.empty()) {
       out.back().text += std::string(line) + "\n";
     }
   }
@@ -113,7 +117,11 @@ std::vector<Part> read_parts(std::string_view text) {
 }
 
 const std::vector<Part>& all_parts() {
-  static const std::vector<Part> parts = read_parts(embedded::kFusedTestParts);
+  static const std::vector<Part> parts = [] {
+    std::vector<Part> out = read_parts(embedded::kFusedTestParts);
+    std::ranges::move(read_parts(embedded::kFusedTestReferences), std::back_inserter(out));
+    return out;
+  }();
   return parts;
 }
 

@@ -153,7 +153,48 @@ GeneratedFile support_file(std::string name, std::string_view text) {
   return {std::move(name), std::string(kComment), {std::move(block)}};
 }
 
+// A row more, or the reason why there is none.
+void add(const Recorded& one, std::map<std::string, OperationTests>& operations, Generated& out) {
+  const std::string op = dotted(one.config.op);
+  OperationCounts& counts = out.operations[op];
+  ++counts.configurations;
+  OperationTests& tests = operations[op];
+  tests.op = op;
+  const Understood understood = understand(one);
+  const Checked<SpelledCall> call = spell_call(one, understood);
+  if (!call) {
+    const Refusal& refusal = call.error();
+    const std::string line = case_line(one.config);
+    ++out.not_generated[refusal.message];
+    out.examples.try_emplace(refusal.message, line);
+    const std::string why =
+        refusal.argument.empty() ? refusal.message : fmt::format("{}: {}", refusal.argument, refusal.message);
+    const std::string id =
+        row_id(one.config.args, one.key) + one.key.substr(std::min<std::size_t>(6, one.key.size()), 6);
+    tests.not_generated[id] = refused_row(id, why, line);
+    return;
+  }
+  ++counts.generated;
+  if (!one.raised.empty()) ++counts.expected_to_fail;
+  ++out.references[std::string(name_of(reference_of(op)))];
+  Group& group = tests.groups[group_label(*call)];
+  std::string id = row_id(call->args, one.key);
+  if (group.rows.contains(id)) id += one.key.substr(id.size() - id.rfind('-') - 1);  // the first digits are not enough
+  Row row = row_of(one, *call, understood, std::move(id));
+  if (group.signature.empty()) group.signature = signature_text(*call);
+  group.rows[row.id] = std::move(row.text);
+}
+
 }  // namespace
+
+std::string pytest_text(const Recorded& recorded) {
+  Generated out;
+  std::map<std::string, OperationTests> operations;
+  add(recorded, operations, out);
+  std::string text;
+  for (const Block& block : file_of_operation(operations.begin()->second, "").blocks) text += block.text + "\n";
+  return text;
+}
 
 Generated pytest_files(std::span<const Recorded> recorded) {
   Generated out;
@@ -161,38 +202,7 @@ Generated pytest_files(std::span<const Recorded> recorded) {
   std::vector<const Recorded*> sorted;
   for (const Recorded& one : recorded) sorted.push_back(&one);
   std::ranges::sort(sorted, {}, [](const Recorded* one) { return std::tie(one->config.op, one->key); });
-  for (const Recorded* each : sorted) {
-    const Recorded& one = *each;
-    const std::string op = dotted(one.config.op);
-    OperationCounts& counts = out.operations[op];
-    ++counts.configurations;
-    OperationTests& tests = operations[op];
-    tests.op = op;
-    const Understood understood = understand(one);
-    const Checked<SpelledCall> call = spell_call(one, understood);
-    if (!call) {
-      const Refusal& refusal = call.error();
-      const std::string line = case_line(one.config);
-      ++out.not_generated[refusal.message];
-      out.examples.try_emplace(refusal.message, line);
-      const std::string why =
-          refusal.argument.empty() ? refusal.message : fmt::format("{}: {}", refusal.argument, refusal.message);
-      const std::string id =
-          row_id(one.config.args, one.key) + one.key.substr(std::min<std::size_t>(6, one.key.size()), 6);
-      tests.not_generated[id] = refused_row(id, why, line);
-      continue;
-    }
-    ++counts.generated;
-    if (!one.raised.empty()) ++counts.expected_to_fail;
-    ++out.references[std::string(name_of(reference_of(op)))];
-    Group& group = tests.groups[group_label(*call)];
-    std::string id = row_id(call->args, one.key);
-    if (group.rows.contains(id))
-      id += one.key.substr(id.size() - id.rfind('-') - 1);  // the first digits are not enough
-    Row row = row_of(one, *call, understood, std::move(id));
-    if (group.signature.empty()) group.signature = signature_text(*call);
-    group.rows[row.id] = std::move(row.text);
-  }
+  for (const Recorded* each : sorted) add(*each, operations, out);
   std::set<std::string> names;
   for (const auto& [op, tests] : operations) {
     std::string name = "test_" + op_label(op);

@@ -93,9 +93,8 @@ Snippets snippets_of(const Recorded& recorded) {
     return {"", "", why.argument.empty() ? why.message : fmt::format("{}: {}", why.argument, why.message)};
   }
   Snippets out;
-  const Generated generated = pytest_files({&recorded, 1});
   out.pytest = "# Lies beside op_testing.py and op_data.py, which `opwright gentest -o DIR` writes into DIR.\n";
-  for (const Block& block : generated.files.front().blocks) out.pytest += block.text + "\n";
+  out.pytest += pytest_text(recorded);
   out.ttnn = script_of(*spelled);
   if (out.ttnn.empty()) out.refused = "a script of one chip cannot make its arguments; the pytest form does";
   return out;

@@ -70,8 +70,8 @@ void tell(const Function& function, const Arguments&... arguments) {
   if (function) function(arguments...);
 }
 
-// A budget is wall time, from the beginning of all; who still runs then may go on for this share of it. With what ending
-// takes, a tenth of the budget is the most that the whole is late.
+// A budget is wall time, from the beginning of all; who still runs then may go on for this share of it. With what
+// ending takes, a tenth of the budget is the most that the whole is late.
 constexpr double kOverBudget = 0.08;
 
 // The part of a run that has workers.

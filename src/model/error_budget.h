@@ -33,7 +33,8 @@ struct ErrorBudget {
   };
   After after;
   // By how much a row as a whole may be scaled, or shifted as a part of its rms, beyond what chance explains: errors
-  // of a sum or a factor that all elements of a row share. Negative: elements of a row share nothing, or nobody knows. Of contractions: a constant factor as it is rounded.
+  // of a sum or a factor that all elements of a row share. Negative: elements of a row share nothing, or nobody knows.
+  // Of contractions: by how much all results may be off alike, because a constant factor is rounded.
   double common = -1.0;
   double shrinks = 0.0;     // the part of `common` by which it may only get smaller: bits that are dropped
   double row_chance = 0.0;  // the part of `common` that differs from row to row by chance: it does not scale them all

@@ -352,7 +352,9 @@ def test_a_trace_folder_that_cannot_be_written(opwright, tmp_path):
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("example,board", [("mlp", "n150"), ("tensor_parallel", "t3k")])
+@pytest.mark.parametrize(
+    "example,board", [("mlp", "n150"), ("tensor_parallel", "t3k"), ("router_experts", "n150"), ("mla_moe", "t3k")]
+)
 def test_examples_trace_by_test(opwright, ttnn_python, example, board):
     test = support.REPO / "examples" / "ttnn" / f"test_{example}.py"
     done = opwright(

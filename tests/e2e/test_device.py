@@ -40,6 +40,13 @@ def test_mutated_calls_get_the_librarys_answers(opwright) -> None:
         assert one["repeat"].startswith("opwright run --case "), one
 
 
+def test_families_get_the_librarys_answers(opwright) -> None:
+    """Five calls of each operator that is a row of a table: accepted ones, refused ones, mutated ones."""
+    report = conform(opwright, "--oracle", ORACLE / "families_n150.jsonl.zst")
+    assert report["cases"] == 720 and not report["skipped"]
+    check_disagreements(report, "families_n150.disagreements.txt")
+
+
 def test_a_disagreement_can_be_repeated(opwright, opwright_path) -> None:
     """The repeat line of a case that the library accepts and we refuse shows that refusal."""
     report = conform(opwright, "--oracle", ORACLE / "mutations_n150.jsonl.zst")

@@ -123,7 +123,7 @@ def test_a_wrong_password_and_a_database_that_is_not_there(opwright, database, s
     said = failure(opwright, "--store", f"postgresql://me:{SECRET}@/x?host=/nowhere", "ops")
     assert "/x?host=/nowhere" in said and "cannot connect" in said
     said = failure(opwright, "ops", env={"OPWRIGHT_STORE": f"postgresql://me:{SECRET}/@host/db"})
-    assert "USER@HOST" in said or "cannot connect" in said
+    assert "?user=USER" in said
 
 
 def test_roles_read_write_and_admin(opwright, database, server):

@@ -26,6 +26,7 @@ double bessel(double x, int order) {
 
 // Stirling's series, once the argument is at least 12.
 double digamma(double x) {
+  if (x == 0) return -std::copysign(std::numeric_limits<double>::infinity(), x);
   if (x <= 0 && std::floor(x) == x) return std::numeric_limits<double>::quiet_NaN();
   if (x < 0) return digamma(1 - x) - kPi / std::tan(kPi * x);
   double shift = 0;

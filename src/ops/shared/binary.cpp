@@ -19,6 +19,8 @@ constexpr std::string_view kAfter = "activations";
 constexpr std::string_view kOnFirst = "input_tensor_a_activations";
 constexpr std::string_view kOnSecond = "input_tensor_b_activations";
 
+constexpr std::int64_t kSharing = 16;  // neighbours of a row that share an exponent in block floats
+
 struct Functions {  // that the call fuses
   std::vector<ExactActivation> first, second, after;
   bool any() const { return !first.empty() || !second.empty() || !after.empty(); }
@@ -263,6 +265,18 @@ class OperandRows {
     if (tensor_ == nullptr) return scalar_;
     return apply_all(functions_, tensor_->at(offset_ + (rows_.steps() ? i : 0)));
   }
+  // How far what the function gives is off where it waits for the operator as a block float: a unit of its 16
+  // neighbours. 0 in other formats.
+  double stored_error(std::int64_t i, std::int64_t length) {
+    if (tensor_ == nullptr || functions_.empty() || !is_block_float(tensor_->spec.dtype.value)) return 0;
+    if (i % kSharing == 0) {
+      double largest = 0;
+      for (std::int64_t k = i; k < std::min(i + kSharing, length); ++k)
+        if (const double size = std::abs((*this)[k]); std::isfinite(size)) largest = std::max(largest, size);
+      stored_error_ = largest * 0x1p-6;
+    }
+    return stored_error_;
+  }
   // Whether the function has no value at what devices may take the number for: they know no denormals, nor the sign of
   // 0.
   bool at_its_end(std::int64_t i) const {
@@ -275,6 +289,7 @@ class OperandRows {
   std::span<const ExactActivation> functions_;
   double scalar_ = 0;
   bool ends_at_zero_ = false;
+  double stored_error_ = 0;
   std::int64_t offset_ = 0;
 };
 
@@ -303,10 +318,11 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
   Exact exact;
   const auto size = static_cast<std::size_t>(job.rows.count() * job.rows.length);
   exact.value.resize(size);
-  if (op.cancels || !functions.after.empty()) exact.magnitude.resize(size);
+  const bool on_operand = !functions.first.empty() || !functions.second.empty();
+  if (op.cancels || functions.any()) exact.magnitude.resize(size);
+  const double relative = binary_budget(op, job.call, job.outputs).relative;
   // NaN of an operand's function goes through the matrix engine, which has only infinities; a float32 result shows it.
-  const bool nan_is_open =
-      (!functions.first.empty() || !functions.second.empty()) && spec.dtype.value == DType::kFloat32;
+  const bool nan_is_open = on_operand && spec.dtype.value == DType::kFloat32;
   const bool integers = is_integer(spec.dtype.value);
   std::size_t at = 0;
   for (std::int64_t r = 0; r < job.rows.count(); ++r) {
@@ -319,6 +335,13 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
       exact.value[at] = integers ? wrapped(apply_all(functions.after, plain), spec.dtype.value) : plain;
       if (!exact.magnitude.empty())
         exact.magnitude[at] = op.cancels ? std::max(std::fabs(x), std::fabs(y)) : std::fabs(plain);
+      if (on_operand && relative > 0) {
+        const double off_a = a.stored_error(i, job.rows.length), off_b = b.stored_error(i, job.rows.length);
+        for (const double led :
+             {op.exact(x - off_a, y), op.exact(x + off_a, y), op.exact(x, y - off_b), op.exact(x, y + off_b)})
+          if (const double off = std::abs(led - plain); std::isfinite(off))
+            exact.magnitude[at] = std::max(exact.magnitude[at], std::fabs(plain) + off / relative);
+      }
       if (a.at_its_end(i) || b.at_its_end(i) || (nan_is_open && std::isnan(plain))) exact.open.push_back(at);
     }
   }

@@ -31,7 +31,7 @@ struct BinaryOp {
   bool cancels = false;  // the result may be far smaller than its operands
   bool rounds = true;    // false: the result is 0, 1 or one of the operands
   double ulps = 1;       // of the output, where operands are exact
-  double floor = 0;        // below which the error is absolute
+  double floor = 0;      // below which the error is absolute
   std::string_view first = "input_tensor_a";
   std::string_view second = "input_tensor_b";
   std::string_view number = {};  // what the overload for a number calls the second, where that is another name

@@ -48,7 +48,8 @@ double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
 // By the recurrence up to 8 and the asymptotic series from there.
 double digamma(double x) {
-  if (x <= 0) {
+  if (x == 0) return -std::copysign(INFINITY, x);
+  if (x < 0) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
     return digamma(1 - x) - M_PI / std::tan(M_PI * x);
   }

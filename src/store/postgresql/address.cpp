@@ -22,7 +22,7 @@ Result<Address> parse_address(std::string_view url) {
   const auto refused = [] {
     return fail(ErrorCode::kUsage,
                 "--store postgresql://…: this is no address of a server; write "
-                "postgresql://USER@HOST:PORT/DATABASE, and %XX for characters like / @ : in a name or password");
+                "postgresql://HOST:PORT/DATABASE?user=USER, and %XX for characters like / @ : in a name or password");
   };
   if (!options) return refused();
   Address address;

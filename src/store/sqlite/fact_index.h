@@ -10,8 +10,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "store/reader.h"
 #include "store/encoding/grouped.h"
+#include "store/reader.h"
 #include "store/sqlite/sql.h"
 #include "store/sqlite/tally.h"
 #include "store/sqlite/verify.h"

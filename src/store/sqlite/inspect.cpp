@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "store/sqlite/blocks.h"
-#include "store/sqlite/fact_index.h"
 #include "store/encoding/pack.h"
 #include "store/encoding/posting_list.h"
+#include "store/sqlite/blocks.h"
+#include "store/sqlite/fact_index.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sequences.h"
 #include "store/sqlite/verify.h"
