@@ -75,8 +75,8 @@ std::string output_json(const FusedOutput& output) {
 std::string tensor_json(const TensorSpec& spec) { return encode_value(Value::tensor(spec)); }
 
 std::string parameters_json(const CallParameters& call) {
-  const auto argument = [](const Argument& argument) {
-    return fmt::format("[{}, {}]", json_string(argument.name), encode_value(argument.value));
+  const auto argument = [](const Argument& one) {
+    return fmt::format("[{}, {}]", json_string(one.name), encode_value(one.value));
   };
   JsonObject out;
   out.add("op", call.config.op).add("convention", name_of(call.config.convention));

@@ -79,7 +79,9 @@ TEST(SequenceDiff, GivesUpSoundlyWhereThereIsTooMuchToSearch) {
       EXPECT_EQ(aligned.pairs.size(), longest_common(a, b));
     }
     // Not the longest, but no nonsense either.
-    if (a.size() > 200 && b.size() > 200) EXPECT_GT(aligned.pairs.size() * 2, longest_common(a, b));
+    if (a.size() > 200 && b.size() > 200) {
+      EXPECT_GT(aligned.pairs.size() * 2, longest_common(a, b));
+    }
   }
   EXPECT_TRUE(gave_up);
 }

@@ -49,7 +49,9 @@ TEST_F(ServerStore, AResultIsAddedOnceWhenTheConnectionIsLost) {
   const auto writer = results_writer();
   ASSERT_TRUE(writer->begin(run_named("one")));
   for (int i = 0; i < 30; ++i) {
-    if (i % 10 == 3) EXPECT_EQ(cut(), 1);
+    if (i % 10 == 3) {
+      EXPECT_EQ(cut(), 1);
+    }
     ASSERT_TRUE(writer->add("one", at(i)));
   }
   cut();
