@@ -31,10 +31,13 @@ const std::map<std::string_view, Texts>& samples() {
       {"--start-timeout", {"2.5"}},
       {"--dedupe", {"true"}},
       {"--keep-invalid", {"true"}},
+      {"--plan-order", {"true"}},
       {"--check", {"true"}},
       {"--golden", {"true"}},
       {"--mutate", {"true"}},
       {"--warm", {"true"}},
+      {"--profile", {"ops_perf_results.csv"}},
+      {"--profile-window", {"decode"}},
   };
   return kSamples;
 }

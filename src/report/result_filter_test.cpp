@@ -45,7 +45,7 @@ TEST(ResultFilter, WhatMatchesNothingIsAnErrorThatHelps) {
   const auto none = filtered(stream_of(records), {.ops = {"ad"}, .models = {"efficientnet"}});
   const Status status = none([](CaseRecord&&) { return Status(); });
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.error().message, HasSubstr("it has no operator 'ad'; did you mean 'ttnn.add'?"));
+  EXPECT_THAT(status.error().message, HasSubstr("it has no operation 'ad'; did you mean 'ttnn.add'?"));
   EXPECT_THAT(status.error().message, HasSubstr("no model 'efficientnet'; did you mean 'efficientnetb0'?"));
   EXPECT_THAT((ResultFilter{.outcomes = {"pased"}}.check().error().message), HasSubstr("did you mean 'passed'"));
   EXPECT_TRUE((ResultFilter{.outcomes = {"failure", "lost"}}.check()));
