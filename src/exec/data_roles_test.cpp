@@ -242,9 +242,9 @@ TEST(DataRoles, WholeNumbersAreExact) {
   for (const std::string_view line : example_cases()) lines.emplace_back(line);
   for (const std::string& line : lines) {
     const PlannedCall plan = plan_of(line);
-    const auto inputs = make_inputs(*plan.op, plan.call, {Distribution::kIntegers, 1});
+    const auto inputs = make_inputs(plan, {Distribution::kIntegers, 1});
     const auto ran = (*device)->run({plan.call, plan.outputs}, inputs);
-    ASSERT_TRUE(ran.has_value()) << line;
+    ASSERT_TRUE(ran.has_value()) << line << ": " << ran.error().message;
     for (std::size_t o = 0; o < plan.outputs.size(); ++o) {
       if (has_own_form(plan.outputs[o]) || !exact_on_integers(*plan.op, plan.call, plan.outputs, o)) continue;
       ops.insert(plan.op->name);
