@@ -146,7 +146,11 @@ bool bias_added(HostTensor& output, const FaultContext& c) {
 
 bool one_nan(HostTensor& output, const FaultContext& c) {
   if (output.integer() || output.floats.empty()) return false;
-  output.floats[static_cast<std::size_t>(c.rows / 2 * c.columns)] = std::numeric_limits<float>::quiet_NaN();
+  // Where a number is due: NaN in the place of another is none.
+  const auto due = std::find_if(c.exact.begin() + c.rows / 2 * c.columns, c.exact.end(),
+                                [](double value) { return std::isfinite(value); });
+  if (due == c.exact.end()) return false;
+  output.floats[static_cast<std::size_t>(due - c.exact.begin())] = std::numeric_limits<float>::quiet_NaN();
   return true;
 }
 
@@ -323,8 +327,12 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
   HostTensor right{actual.spec, {}, {}};
   right.spec.shape = {static_cast<std::int64_t>(picked.size()), columns};
   std::vector<double> exact, magnitude, before, old;
+  std::vector<std::size_t> open;
   for (const std::int64_t r : picked) {
     const auto from = static_cast<std::ptrdiff_t>(whole_row(r) * columns);
+    for (auto place = std::ranges::lower_bound(judged.open, static_cast<std::size_t>(r * columns));
+         place != judged.open.end() && *place < static_cast<std::size_t>((r + 1) * columns); ++place)
+      open.push_back(exact.size() + *place - static_cast<std::size_t>(r * columns));
     if (actual.integer())
       right.ints.insert(right.ints.end(), actual.ints.begin() + from, actual.ints.begin() + from + columns);
     else
@@ -353,6 +361,7 @@ FaultReport try_faults(const Judged& judged, const JudgeOptions& judging, std::s
                 .before = before,
                 .after = judged.after,
                 .slack = judged.slack,
+                .open = open,
                 .rows = {},
                 .constant = judged.constant};
     if (judged.same_choice) part.same_choice = same_choice;

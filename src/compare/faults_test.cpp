@@ -116,6 +116,24 @@ TEST(Faults, APartOfAHugeOutputKeepsWhatWasWritten) {
   EXPECT_FALSE(report.vacuous());
 }
 
+// An element of which nothing is promised does not stop the others from being asked.
+TEST(Faults, OpenElementsAreLeftOut) {
+  Output some = noise(64, 96);
+  const std::vector<std::size_t> open{5, 32 * 96, 40 * 96 + 7};
+  for (const std::size_t place : open) some.exact[place] = std::nan("");
+  const FaultReport report = try_faults({.wanted = some.actual.spec,
+                                         .actual = some.actual,
+                                         .budget = some.budget,
+                                         .value = some.exact,
+                                         .magnitude = {},
+                                         .open = open,
+                                         .rows = {}},
+                                        {}, {}, {});
+  EXPECT_EQ(report.why_none, "");
+  EXPECT_GE(report.tried, 18);
+  EXPECT_EQ(report.noticed, report.tried);
+}
+
 TEST(Faults, NothingIsTriedOnAnOutputThatFails) {
   Output wrong = noise(64, 96);
   wrong.actual.floats[5] = 100;

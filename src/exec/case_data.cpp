@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dialect/ttnn/collective_calls.h"
 #include "exec/chip_parts.h"
@@ -45,6 +46,8 @@ double shaped(double x, Role role, bool whole, bool marked) {
   switch (role) {
     case Role::kPositive:
       return whole ? std::abs(x) + 1 : std::abs(x) + (std::abs(x) < kGap ? kGap : 0);
+    case Role::kAboveOne:
+      return std::abs(x) + 1;
     case Role::kNonZero:
       if (whole) return x == 0 ? 1 : x;
       return std::abs(x) >= kGap ? x : x < 0 ? x - kGap : x + kGap;
@@ -66,12 +69,36 @@ double shaped(double x, Role role, bool whole, bool marked) {
 constexpr std::size_t kPeriod = 1048573;
 
 template <class T, class Draw>
-void fill_repeating(std::vector<T>& values, std::size_t count, const Draw& draw_one) {
+void fill_repeating(std::vector<T>& values, std::size_t count, Draw draw_one) {
   values.resize(count);
   for (std::size_t i = 0; i < std::min(count, kPeriod); ++i) values[i] = draw_one();
   for (std::size_t done = kPeriod; done < count; done += kPeriod)
     std::copy_n(values.begin(), std::min(kPeriod, count - done), values.begin() + static_cast<std::ptrdiff_t>(done));
 }
+
+// What is no finite number, among those that are. Neighbours share it, as they share an exponent in block floats.
+class OddNumbers {
+ public:
+  OddNumbers(Role role, Distribution distribution)
+      : wanted_(role == Role::kUnbounded && distribution != Distribution::kZeros &&
+                distribution != Distribution::kOnes) {}
+
+  float of(Random& random, float number) {
+    if (!wanted_) return number;
+    if (at_++ % kGroup == 0) here_ = random.below(kEvery) == 0;
+    if (!here_) return number;
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const float kinds[] = {number, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+    return kinds[random.below(4)];
+  }
+
+ private:
+  static constexpr std::int64_t kGroup = 16;
+  static constexpr std::int64_t kEvery = 8;
+  bool wanted_;
+  bool here_ = false;
+  std::int64_t at_ = 0;
+};
 
 void fill_numbers(HostTensor& tensor, Random& random, const DataRecipe& recipe, Role role, std::int64_t reach,
                   bool marked) {
@@ -83,11 +110,12 @@ void fill_numbers(HostTensor& tensor, Random& random, const DataRecipe& recipe, 
                                  : recipe.distribution == Distribution::kOnes
                                      ? 1
                                      : random.below(whole ? reach + 1 : kPlainIntegers);
-      return role == Role::kNonZero || role == Role::kPositive ? value + 1 : value;
+      return role == Role::kNonZero || role == Role::kPositive || role == Role::kAboveOne ? value + 1 : value;
     });
   else
-    fill_repeating(tensor.floats, count, [&] {
-      return static_cast<float>(shaped(draw(random, recipe.distribution, reach), role, whole, marked));
+    fill_repeating(tensor.floats, count, [&, odd = OddNumbers(role, recipe.distribution)]() mutable {
+      const double number = shaped(draw(random, recipe.distribution, reach), role, whole, marked);
+      return odd.of(random, static_cast<float>(number));
     });
 }
 
@@ -156,7 +184,8 @@ void thin_out(HostTensor& tensor, Random& random, std::int64_t every) {
 bool is_structure(Role role) { return role >= Role::kTokenIds && role != Role::kWeights && role != Role::kStatistics; }
 
 bool may_be_zero(Role role) {
-  return role != Role::kPositive && role != Role::kNonZero && role != Role::kGains && role != Role::kStatistics;
+  return role != Role::kPositive && role != Role::kAboveOne && role != Role::kNonZero && role != Role::kGains &&
+         role != Role::kStatistics;
 }
 
 void keep_only(const OpSpec& op, const BoundCall& call, const KeptNumbers& kept, std::vector<HostTensor>& inputs) {

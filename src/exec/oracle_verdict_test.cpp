@@ -31,7 +31,9 @@ struct Recorded {
                   .magnitude = exact.magnitude,
                   .before = exact.before,
                   .after = exact.after,
-                  .slack = exact.slack},
+                  .slack = exact.slack,
+                  .open = exact.open,
+                  .rows = {}},
                  {.nan_may_be_infinity = true});
   }
   HostTensor actual() const {

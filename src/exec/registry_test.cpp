@@ -36,7 +36,7 @@ TEST(Registry, EveryOperatorIsARowOrAFileWithALine) {
   // `collectives` is what all exchanges between chips owe a replay: no operator of its own.
   EXPECT_EQ(listed, files_of("ops", {"all_ops", "bind", "op", "roles", "signatures", "unary_ops", "binary_ops",
                                      "reduce_ops", "like_ops", "collectives", "collective_ops", "heads_ops", "line_ops",
-                                     "placing_ops", "scaling_ops", "softmax_ops", "ternary_ops"}));
+                                     "placing_ops", "read_rows", "scaling_ops", "softmax_ops", "ternary_ops"}));
 }
 
 TEST(Registry, EveryKernelHasItsFileAndItsLine) {

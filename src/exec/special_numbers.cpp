@@ -51,6 +51,7 @@ std::vector<float> numbers_for(const OpSpec& op, const BoundCall& call, Role rol
   if (mixes(op)) return numbers_of_rows(op, call, role);
   switch (role) {
     case Role::kPlain:
+    case Role::kUnbounded:
       return {kNone, kInfinity, -kInfinity, kDenormal, -0.0F};
     // NaN is larger than all others to some kernels, and not to others.
     case Role::kCoarse:
@@ -61,6 +62,7 @@ std::vector<float> numbers_for(const OpSpec& op, const BoundCall& call, Role rol
     case Role::kNonZero:
       return {kNone, kInfinity, -kInfinity};
     case Role::kPositive:
+    case Role::kAboveOne:
       return {kNone, kInfinity};
     default:
       return {};

@@ -18,6 +18,10 @@ std::string_view function_of(Role role) {
     case Role::kPositive:
     case Role::kStatistics:
       return "positive";
+    case Role::kAboveOne:
+      return "above_one";
+    case Role::kUnbounded:
+      return "unbounded";
     case Role::kNonZero:
       return "non_zero";
     case Role::kCoarse:

@@ -55,6 +55,9 @@ constexpr auto kLogAddExp2 = [](double a, double b) {
   const double larger = std::max(a, b);
   return std::isinf(larger) ? larger : larger + std::log1p(std::exp2(-std::fabs(a - b))) * M_LOG2E;
 };
+// log(exp(a) + exp(b)), as kernels compute it, is infinite where an exponential is, or where both are 0.
+constexpr auto kLogAddExpEnds = [](double a, double b) { return std::max(a, b) > 88 || std::max(a, b) < -87; };
+constexpr auto kLogAddExp2Ends = [](double a, double b) { return std::max(a, b) >= 127 || std::max(a, b) < -125; };
 constexpr auto kBiasGelu = [](double a, double b) { return 0.5 * (a + b) * std::erfc(-(a + b) * M_SQRT1_2); };
 // Of the divisor's sign.
 constexpr auto kRemainder = [](double a, double b) {
@@ -92,8 +95,8 @@ constexpr std::array kRows{
     in_place(BinaryOp{.name = "ttnn.divide_", .type = "DIV", .dtypes = BinaryOp::Dtypes::kQuotient, .exact = [](double a, double b) { return a / b; }, .data = Role::kNonZero}),
     comparison("ttnn.eq", "EQ", [](double a, double b) { return a == b ? 1.0 : 0.0; }),
     in_place(comparison("ttnn.eq_", "EQ", [](double a, double b) { return a == b ? 1.0 : 0.0; })),
-    BinaryOp{.name = "ttnn.floor_div", .type = "FLOOR_DIV", .dtypes = BinaryOp::Dtypes::kQuotient, .exact = [](double a, double b) { return std::floor(a / b); }, .ulps = 2, .number = "value", .data = Role::kNonZero, .converts = false},
-    BinaryOp{.name = "ttnn.fmod", .type = "FMOD", .dtypes = BinaryOp::Dtypes::kSigned, .exact = [](double a, double b) { return std::fmod(a, b); }, .cancels = true, .ulps = 4, .number = "scalar", .data = Role::kNonZero, .converts = false},
+    BinaryOp{.name = "ttnn.floor_div", .type = "FLOOR_DIV", .dtypes = BinaryOp::Dtypes::kQuotient, .exact = [](double a, double b) { return std::floor(a / b); }, .jumps = true, .ulps = 2, .number = "value", .data = Role::kNonZero, .converts = false},
+    BinaryOp{.name = "ttnn.fmod", .type = "FMOD", .dtypes = BinaryOp::Dtypes::kSigned, .exact = [](double a, double b) { return std::fmod(a, b); }, .cancels = true, .jumps = true, .ulps = 4, .number = "scalar", .data = Role::kNonZero, .converts = false},
     BinaryOp{.name = "ttnn.gcd", .type = "GCD", .dtypes = BinaryOp::Dtypes::kInt32, .exact = kGreatestDivisor, .rounds = false, .takes_number = false, .converts = false},
     comparison("ttnn.ge", "GE", [](double a, double b) { return a >= b ? 1.0 : 0.0; }),
     in_place(comparison("ttnn.ge_", "GE", [](double a, double b) { return a >= b ? 1.0 : 0.0; })),
@@ -104,10 +107,10 @@ constexpr std::array kRows{
     in_place(BinaryOp{.name = "ttnn.ldexp_", .type = "LDEXP", .dtypes = BinaryOp::Dtypes::kPower, .exact = [](double a, double b) { return a * std::exp2(b); }, .ulps = 4}),
     comparison("ttnn.le", "LE", [](double a, double b) { return a <= b ? 1.0 : 0.0; }),
     in_place(comparison("ttnn.le_", "LE", [](double a, double b) { return a <= b ? 1.0 : 0.0; })),
-    BinaryOp{.name = "ttnn.logaddexp", .type = "LOGADDEXP", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp, .cancels = true, .ulps = 4, .floor = 1},
-    BinaryOp{.name = "ttnn.logaddexp2", .type = "LOGADDEXP2", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp2, .cancels = true, .ulps = 4, .floor = 1},
-    in_place(BinaryOp{.name = "ttnn.logaddexp2_", .type = "LOGADDEXP2", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp2, .cancels = true, .ulps = 4, .floor = 1}),
-    in_place(BinaryOp{.name = "ttnn.logaddexp_", .type = "LOGADDEXP", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp, .cancels = true, .ulps = 4, .floor = 1}),
+    BinaryOp{.name = "ttnn.logaddexp", .type = "LOGADDEXP", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp, .cancels = true, .gives_up = kLogAddExpEnds, .ulps = 4, .floor = 1},
+    BinaryOp{.name = "ttnn.logaddexp2", .type = "LOGADDEXP2", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp2, .cancels = true, .gives_up = kLogAddExp2Ends, .ulps = 4, .floor = 1},
+    in_place(BinaryOp{.name = "ttnn.logaddexp2_", .type = "LOGADDEXP2", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp2, .cancels = true, .gives_up = kLogAddExp2Ends, .ulps = 4, .floor = 1}),
+    in_place(BinaryOp{.name = "ttnn.logaddexp_", .type = "LOGADDEXP", .dtypes = BinaryOp::Dtypes::kPower, .exact = kLogAddExp, .cancels = true, .gives_up = kLogAddExpEnds, .ulps = 4, .floor = 1}),
     logical("ttnn.logical_and", "LOGICAL_AND", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }),
     in_place(logical("ttnn.logical_and_", "LOGICAL_AND", [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; })),
     BinaryOp{.name = "ttnn.logical_left_shift", .type = "LEFT_SHIFT", .dtypes = BinaryOp::Dtypes::kInteger, .exact = kShiftedLeft, .rounds = false, .number = "input_b", .converts = false},
@@ -122,7 +125,7 @@ constexpr std::array kRows{
     BinaryOp{.name = "ttnn.multiply", .type = "MUL", .dtypes = BinaryOp::Dtypes::kProduct, .exact = [](double a, double b) { return a * b; }, .on_whole = OnWhole::kKept, .alias = "ttnn.mul"},
     comparison("ttnn.ne", "NE", [](double a, double b) { return a != b ? 1.0 : 0.0; }),
     in_place(comparison("ttnn.ne_", "NE", [](double a, double b) { return a != b ? 1.0 : 0.0; })),
-    BinaryOp{.name = "ttnn.remainder", .type = "REMAINDER", .dtypes = BinaryOp::Dtypes::kSame, .exact = kRemainder, .cancels = true, .ulps = 4, .data = Role::kNonZero, .converts = false},
+    BinaryOp{.name = "ttnn.remainder", .type = "REMAINDER", .dtypes = BinaryOp::Dtypes::kSame, .exact = kRemainder, .cancels = true, .jumps = true, .ulps = 4, .data = Role::kNonZero, .converts = false},
     in_place(BinaryOp{.name = "ttnn.multiply_", .type = "MUL", .dtypes = BinaryOp::Dtypes::kProduct, .exact = [](double a, double b) { return a * b; }, .on_whole = OnWhole::kKept}),
     BinaryOp{.name = "ttnn.rsub", .type = "RSUB", .exact = [](double a, double b) { return b - a; }, .cancels = true, .number = "input_b", .on_whole = OnWhole::kKept},
     in_place(BinaryOp{.name = "ttnn.rsub_", .type = "RSUB", .exact = [](double a, double b) { return b - a; }, .cancels = true, .on_whole = OnWhole::kKept}),

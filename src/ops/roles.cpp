@@ -11,8 +11,12 @@ struct RoleWords {
 constexpr std::array kWords{
     RoleWords{"plain", "numbers of the recipe's distribution; integers 0 to 63"},
     RoleWords{"positive", "the same, made positive and at least 0.1"},
+    RoleWords{"above one", "the same, made positive, plus 1"},
     RoleWords{"non-zero", "the same, at least 0.1 away from zero"},
     RoleWords{"coarse", "the same, rounded to halves, so that equal values meet"},
+    RoleWords{
+        "unbounded",
+        "the same; of 16 neighbours, one time in eight, a quarter each is infinite, minus infinite and no number"},
     RoleWords{"gains", "x moved away from zero by 1/2, so that a missing one shows"},
     RoleWords{"normed",
               "s f (x + o): s and o of the row (of a group norm: of the image's group), some rows of the size of "
@@ -35,7 +39,8 @@ constexpr std::array kWords{
     RoleWords{"token ids", "whole numbers below the rows of the table; below 256 where the dtype is bfloat16"},
     RoleWords{"pages", "a shuffled list of the cache's blocks, each once as long as there are enough"},
     RoleWords{"users", "a shuffled list of the batch, each once as long as there are enough"},
-    RoleWords{"positions", "places within the cache, or within the pages of one user"},
+    RoleWords{"positions",
+              "places within the cache, within the pages of one user, or within the dimension that is indexed"},
     RoleWords{"offsets", "0 to what leaves room for the part that is taken"},
     RoleWords{
         "mask",

@@ -12,16 +12,18 @@ namespace opwright {
 enum class Role : std::uint8_t {
   // Numbers of the recipe's distribution, in the range where the operator is defined.
   kPlain,
-  kPositive,  // sqrt, log: |x| + 0.1
-  kNonZero,   // divisors: at least 0.1 from zero
-  kCoarse,    // operands of comparisons: halves, so that equals meet
-  kGains,     // weights of norms: no two alike, none near zero or one
-  kNormed,    // what a norm takes statistics of: rows, halves of rows and groups that have none in common
-  kLogits,    // of a softmax: wide, most rows decided by one tile
-  kBias,      // of the size of the sums that it is added to
-  kQueries,   // of an attention: 3 x, so that few keys count, and three of four rows look for a key at an edge
-  kSinks,     // of an attention: scores without a value that compete with the best keys
-  kRanked,    // what is sorted: the largest and the smallest of a row differ, or are there three times (every fourth)
+  kPositive,   // sqrt, log: |x| + 0.1
+  kAboveOne,   // acosh: |x| + 1
+  kNonZero,    // divisors: at least 0.1 from zero
+  kCoarse,     // operands of comparisons: halves, so that equals meet
+  kUnbounded,  // of what asks whether a number is one: infinities and NaN among them
+  kGains,      // weights of norms: no two alike, none near zero or one
+  kNormed,     // what a norm takes statistics of: rows, halves of rows and groups that have none in common
+  kLogits,     // of a softmax: wide, most rows decided by one tile
+  kBias,       // of the size of the sums that it is added to
+  kQueries,    // of an attention: 3 x, so that few keys count, and three of four rows look for a key at an edge
+  kSinks,      // of an attention: scores without a value that compete with the best keys
+  kRanked,     // what is sorted: the largest and the smallest of a row differ, or are there three times (every fourth)
   kReciprocals,  // 1, 1/2, 1/3, … of a row
   kBuffer,       // what the call overwrites: noise, so that a place that is never written shows
   // Structure, by the operator's own `fill`.

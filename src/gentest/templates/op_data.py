@@ -48,6 +48,22 @@ def positive(shape, dtype, generator):
     return values + 1 if is_integer(dtype) else values.abs() + GAP
 
 
+def above_one(shape, dtype, generator):
+    """For acosh: |x| + 1."""
+    return normal(shape, dtype, generator).abs() + 1
+
+
+def unbounded(shape, dtype, generator):
+    """For what asks whether a number is one: infinities and NaN among them."""
+    values = normal(shape, dtype, generator)
+    if is_integer(dtype):
+        return values
+    kinds = torch.randint(0, 32, shape, generator=generator)
+    for kind, odd in enumerate((float("inf"), float("-inf"), float("nan"))):
+        values = torch.where(kinds == kind, torch.full_like(values, odd), values)
+    return values
+
+
 def non_zero(shape, dtype, generator):
     """Divisors."""
     values = normal(shape, dtype, generator)

@@ -293,6 +293,9 @@ class OperandRows {
   std::int64_t offset_ = 0;
 };
 
+// How far off a quotient may be that a float32 register holds: three bits of it.
+constexpr double kQuotientOff = 0x1p-20;
+
 // What an integer dtype keeps of a result: its low bits.
 double wrapped(double value, DType dtype) {
   if (!is_integer(dtype) || !std::isfinite(value)) return value;
@@ -319,7 +322,7 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
   const auto size = static_cast<std::size_t>(job.rows.count() * job.rows.length);
   exact.value.resize(size);
   const bool on_operand = !functions.first.empty() || !functions.second.empty();
-  if (op.cancels || functions.any()) exact.magnitude.resize(size);
+  if (op.cancels || op.jumps || functions.any()) exact.magnitude.resize(size);
   const double relative = binary_budget(op, job.call, job.outputs).relative;
   // NaN of an operand's function goes through the matrix engine, which has only infinities; a float32 result shows it.
   const bool nan_is_open = on_operand && spec.dtype.value == DType::kFloat32;
@@ -335,6 +338,10 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
       exact.value[at] = integers ? wrapped(apply_all(functions.after, plain), spec.dtype.value) : plain;
       if (!exact.magnitude.empty())
         exact.magnitude[at] = op.cancels ? std::max(std::fabs(x), std::fabs(y)) : std::fabs(plain);
+      if (op.jumps && !integers && relative > 0)
+        for (const double led : {op.exact(x * (1 - kQuotientOff), y), op.exact(x * (1 + kQuotientOff), y)})
+          if (const double off = std::abs(led - plain); std::isfinite(off))
+            exact.magnitude[at] = std::max(exact.magnitude[at], std::fabs(plain) + off / relative);
       if (on_operand && relative > 0) {
         const double off_a = a.stored_error(i, job.rows.length), off_b = b.stored_error(i, job.rows.length);
         for (const double led :
@@ -342,7 +349,10 @@ Checked<Exact> binary_reference(const BinaryOp& op, const ReferenceJob& job) {
           if (const double off = std::abs(led - plain); std::isfinite(off))
             exact.magnitude[at] = std::max(exact.magnitude[at], std::fabs(plain) + off / relative);
       }
-      if (a.at_its_end(i) || b.at_its_end(i) || (nan_is_open && std::isnan(plain))) exact.open.push_back(at);
+      const bool gives_up = op.gives_up != nullptr && !integers && op.gives_up(x, y);
+      if (gives_up) exact.value[at] = std::nan("");
+      if (gives_up || a.at_its_end(i) || b.at_its_end(i) || (nan_is_open && std::isnan(plain)))
+        exact.open.push_back(at);
     }
   }
   if (!integers) apply_after(functions.after, exact);
@@ -366,6 +376,7 @@ ErrorBudget binary_budget(const BinaryOp& op, const BoundCall& call, std::span<c
                       (b != nullptr && b->dtype.value != DType::kFloat32);
   // A 16-bit register holds 8 bits of each operand and of the result; otherwise operands lose what TF32 does not hold.
   if (narrow) budget.relative = out.dtype.value == DType::kFloat32 ? 0x1p-9 : 0x1p-8;
+  if (op.jumps) budget.relative = std::max(budget.relative, kQuotientOff);
   if (b == nullptr && narrow) {
     budget.relative += 0x1p-7;
     budget.why += ", the number rounded to bfloat16";

@@ -29,9 +29,12 @@ struct BinaryOp {
   double (*exact)(double a, double b) = nullptr;
   bool in_place = false;
   bool cancels = false;  // the result may be far smaller than its operands
-  bool rounds = true;    // false: the result is 0, 1 or one of the operands
-  double ulps = 1;       // of the output, where operands are exact
-  double floor = 0;      // below which the error is absolute
+  bool jumps = false;    // a quotient a little smaller or larger gives another result: both are right
+  // Where a kernel, that goes another way than the function, leaves the range of float32: nothing is promised there.
+  bool (*gives_up)(double a, double b) = nullptr;
+  bool rounds = true;  // false: the result is 0, 1 or one of the operands
+  double ulps = 1;     // of the output, where operands are exact
+  double floor = 0;    // below which the error is absolute
   std::string_view first = "input_tensor_a";
   std::string_view second = "input_tensor_b";
   std::string_view number = {};  // what the overload for a number calls the second, where that is another name

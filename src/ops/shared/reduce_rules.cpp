@@ -214,7 +214,7 @@ Exact reduce_exact(const HostTensor& input, const std::vector<std::size_t>& dims
       }
       const double scale = how.averages ? factor / static_cast<double>(count) : factor;
       exact.value.push_back(value * scale);
-      if (!how.selects) exact.magnitude.push_back(magnitude * std::abs(scale));
+      if (!how.selects && !how.multiplies) exact.magnitude.push_back(magnitude * std::abs(scale));
     }
   }
   return exact;
@@ -267,7 +267,9 @@ ErrorBudget reduce_budget(const BoundCall& call, const Reduction& how) {
   // What the source registers do not hold of a float32, as in products.
   if (input != nullptr && input->dtype.value == DType::kFloat32) budget.relative += 0x1p-10;
   const double scalar = call.number("scalar", 1.0).value_or(1.0);
-  budget.common = rounding_of_factor(how.averages && terms > 0 ? scalar / static_cast<double>(terms) : scalar);
+  // What a product loses at each step all of a row may lose alike: its own bound is all that is known.
+  if (!how.multiplies)
+    budget.common = rounding_of_factor(how.averages && terms > 0 ? scalar / static_cast<double>(terms) : scalar);
   // One dimension after the other; between them the sums lie in memory.
   budget.passes = std::max<std::int64_t>(passes, 1);
   if (passes > 1) budget.why += fmt::format(", rounded {} times", passes);

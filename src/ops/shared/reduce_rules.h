@@ -25,8 +25,9 @@ struct Reduction {
   std::string_view name = {};
   double start = 0;  // what there is before the first value
   double (*step)(double held, double value) = [](double held, double value) { return held + value; };
-  bool selects = false;   // the result is one of the values: it needs one, and is exact
-  bool averages = false;  // divided by their number: integers are refused
+  bool selects = false;     // the result is one of the values: it needs one, and is exact
+  bool multiplies = false;  // what rounding is proportional to is the result, not the sum of the values
+  bool averages = false;    // divided by their number: integers are refused
   enum class Spread : std::uint8_t { kNone, kVariance, kDeviation };
   Spread spread = Spread::kNone;                           // of the values around their mean, in place of their sum
   ErrorBudget (*budget)(std::int64_t terms) = sum_budget;  // how far a device may be off, where it selects none
