@@ -28,7 +28,7 @@ TEXT = f"x{ESCAPES}{CONTROLS}{MARKS}\n{FORGED}\n=1+1"
 FORMATS = ("table", "json", "jsonl", "csv")
 
 #: What the program itself writes to a terminal: colours, the block of progress that it draws again, its cursor.
-OURS = re.compile(rb"\x1b\[(?:0|2|31|32|33)m|\x1b\[\d*A|\x1b\[[JK]|\x1b\[\?25[lh]|\r")
+OURS = re.compile(rb"\x1b\[(?:0|2|31|32|33|90)m|\x1b\[\d*A|\x1b\[[JK]|\x1b\[\?25[lh]|\r")
 
 
 def is_hidden(c: str) -> bool:

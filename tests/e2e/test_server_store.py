@@ -269,7 +269,7 @@ def test_a_full_disk_of_the_server_keeps_what_is_there(opwright, database):
         "CREATE TRIGGER full_disk BEFORE INSERT ON opwright.result FOR EACH ROW WHEN (NEW.place > 0) EXECUTE FUNCTION opwright.full_disk()",
     )
     assert opwright("--store", database, "import", DEMO).returncode == 0
-    said = failure(opwright, "--store", database, "run", "--jobs", "1")
+    said = failure(opwright, "--store", database, "run", "--jobs", "1", "--plan-order")
     assert "no room" in said
     assert support.psql(database, "SELECT count(*) FROM opwright.result") == "1"
     support.psql(database, "DROP TRIGGER full_disk ON opwright.result")

@@ -122,9 +122,11 @@ class Browser:
             page.take_event(message["method"], message["params"])
 
     def open(self, path: Path, hash: str = "", *, width: int = 1280, height: int = 900, dark: bool = False) -> "Page":
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        # A profile of its own: what an earlier page kept (its theme) is not there.
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = self._pages[session] = Page(self, session, target)
+        page = self._pages[session] = Page(self, session, target, context)
         for domain in ("Page", "Runtime", "Network", "Log"):
             page.call(f"{domain}.enable")
         page.resize(width, height)
@@ -135,10 +137,11 @@ class Browser:
 
 
 class Page:
-    def __init__(self, browser: Browser, session: str, target: str) -> None:
+    def __init__(self, browser: Browser, session: str, target: str, context: str) -> None:
         self._browser = browser
         self._session = session
         self._target = target
+        self._context = context
         self.complaints: list[str] = []  # console messages and exceptions
         self.requests: list[str] = []
 
@@ -147,6 +150,7 @@ class Page:
 
     def close(self) -> None:
         self._browser.call("Target.closeTarget", targetId=self._target)
+        self._browser.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     def take_event(self, method: str, parameters: dict) -> None:
         if method == "Network.requestWillBeSent":
