@@ -151,7 +151,7 @@ ErrorBudget budget(const BoundCall&, std::span<const OutputSpec> outputs, std::s
   return {.kind = ErrorBudget::Kind::kElementwise,
           .ulps = 2,
           .relative = wide ? 0x1p-9 : 0x1p-7,
-          .why = "two or three steps, rounded after each, modelled"};
+          .why = "two or three steps, each rounded at most once, modelled"};
 }
 
 // OpSpec holds plain functions, so the row is known to the compiler.

@@ -22,11 +22,19 @@ struct Steps {
 void step(Binary op, std::vector<float>& a, const std::vector<float>& b, Dst dst) {
   binary(op, Engine::kVector, dst, a, b, a);
 }
+void scale(std::vector<float>& a, float number, Dst dst) {
+  if (number != 1.0F) binary(Binary::kMul, Engine::kVector, dst, a, number, a);
+}
+
 // The vector unit keeps float32 from one step to the next where one kernel does them all, and rounds what it stores: so
 // do the recorded ones.
 constexpr Dst kKept = dst_of(true);
-void scale(std::vector<float>& a, float number, Dst dst) {
-  if (number != 1.0F) binary(Binary::kMul, Engine::kVector, dst, a, number, a);
+// a + number * (b op c)
+void add_scaled(Binary op, std::vector<float>& a, std::vector<float>& b, const std::vector<float>& c, float number,
+                Dst dst) {
+  step(op, b, c, kKept);
+  scale(b, number, kKept);
+  step(Binary::kAdd, a, b, dst);
 }
 
 constexpr std::array kRows{
@@ -41,17 +49,13 @@ constexpr std::array kRows{
           {"input_a", "input_b", "input_c"},
           "value",
           [](std::vector<float>& a, std::vector<float>& b, std::vector<float>& c, float number, Dst dst) {
-            step(Binary::kDiv, b, c, kKept);
-            scale(b, number, kKept);
-            step(Binary::kAdd, a, b, dst);
+            add_scaled(Binary::kDiv, a, b, c, number, dst);
           }},
     Steps{"ttnn.addcmul",
           {"input_a", "input_b", "input_c"},
           "value",
           [](std::vector<float>& a, std::vector<float>& b, std::vector<float>& c, float number, Dst dst) {
-            step(Binary::kMul, b, c, kKept);
-            scale(b, number, kKept);
-            step(Binary::kAdd, a, b, dst);
+            add_scaled(Binary::kMul, a, b, c, number, dst);
           }},
     Steps{"ttnn.lerp",
           {"input", "end", "weight"},
